@@ -131,6 +131,23 @@ def test_no_date_is_after_the_last_one_and_the_last_days_have_no_more_rows_than_
     assert (after == before.max()).sum() < 15
 
 
+@pytest.mark.parametrize("rare", ["allow", "pool"])
+def test_a_level_that_few_units_have_in_a_row_is_dealt_to_units_with_that_row(tmp_path, rare):
+    """Not to any unit without a value: there it would be lost."""
+    rng = np.random.default_rng(1)
+    person = np.repeat(np.arange(300), rng.integers(1, 4, 300))
+    few = rng.choice(len(person), 12, replace=False)  # two or three in the third rows of people
+    frame = pd.DataFrame({"person": person, "code": person % 2})
+    frame.loc[few, "seen"] = rng.choice(["x", "y"], 12)
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    table = lc.read(tmp_path / "in.csv", roles={"person": "unit"}, category=["code"])
+    made = lc.release(table, "cover", target="code", seed=SEED, rare=rare)
+    made.save(tmp_path / "out.csv")
+    checks = lc.verify(tmp_path / "out.csv", original=tmp_path / "in.csv")
+    assert [check.what for check in checks if not check.holds] == ["made with a secret key, rows in a secret order"]
+    assert int((~made.table["seen"].missing).sum()) == 12
+
+
 def test_measures_of_utility_take_samples_of_rows(released):
     """They count rows, of which there are more than units."""
     pair = released._compared.pair

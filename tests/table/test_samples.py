@@ -3,8 +3,8 @@
 import gzip
 
 import pytest
-
 from benchmarks import hospital
+
 from leafcover.errors import NameUnknown
 from leafcover.table.io import SAMPLES, read, sample
 
@@ -13,7 +13,7 @@ SHAPES = {
     "boston": (506, 14),
     "cps1985": (534, 11),
     "german_credit": (1000, 21),
-    "hospital": (3114, 23),
+    "hospital": (9109, 23),
     "wbc": (699, 11),
     "wine": (178, 14),
 }

@@ -176,7 +176,6 @@ def inspect(table: TableFile, *, target: Target = None, as_json: Json = False, r
     found = inspect_table(data)
     for message in (*found.warnings, *(suspect.message for suspect in found.identifiers)):
         warn(message)
-    facts = {name: content for name, content in asdict(found).items() if name not in ("identifiers", "rules", "absent")}
+    facts = {name: content for name, content in asdict(found).items() if name not in ("identifiers", "rules")}
     facts["rules"] = [{"rule": one.rule.text, "rows": one.rows, "kept": one.kept} for one in found.rules]
-    facts["absent"] = [one.text for one in found.absent]
     typer.echo(json.dumps(facts, ensure_ascii=False) if as_json else str(found))

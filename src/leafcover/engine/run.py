@@ -41,6 +41,7 @@ from leafcover.recipes.plan import (
 from leafcover.table.inspection import identifiers
 from leafcover.table.output import replace_values, take_values
 from leafcover.table.table import Column, Table
+from leafcover.table.unit_layout import UnitLayout
 from leafcover.table.weights import KeptFact, in_classes, kept_facts, weighed, weight_sentences
 from leafcover.tree.predict import leaf_membership
 from leafcover.tree.tree import LeafMembership, Tree
@@ -257,13 +258,16 @@ def run(
     allowed = _range_fractions(table, plan, partitions)
     changed = tuple(_column(c, after.get(c.name), order) for c in table)
     untied = Table(changed, roles=table.roles, source=whole.source, units=table.units)
-    untied = untied if plan.units is None else plan.units.in_range(untied, rows_of_units)
+    if plan.units is not None:
+        _refuse_lost(untied, plan.units)
+        untied = plan.units.in_range(untied, rows_of_units)
     released = tied.tie(untied if plan.units is None else plan.units.fold(untied, rows_of_units), whole)
     classed = None
+    kept_rows = whole if plan.units is None else whole.take(plan.units.kept(rows_of_units))
     if plan.weights is not None:
         owner = rows if plan.units is None else np.repeat(rows, untied[plan.units.size].values.astype(np.int64))
         classed = in_classes(plan.weights, released, owner)
-        released = weighed(plan.weights, plan.keep_tables, whole, classed, owner)
+        released = weighed(plan.weights, plan.keep_tables, kept_rows, classed, owner)
     computed = {*tied.computed, *tied.differences, *plan.weighed} if plan.units is None else ()
     columns = tuple(
         ColumnFact(c.name, _share_changed(c.take(order), released[c.name].values), 0.0)
@@ -279,7 +283,7 @@ def run(
     rules = rule_facts(plan, whole, released, tied)
     refuse_broken(rules)
     refuse_copied(plan, whole, released)
-    kept = kept_facts(plan.keep_tables, plan.weights, whole, released, plan.least_rows) if plan.keep_tables else ()
+    kept = kept_facts(plan.keep_tables, plan.weights, kept_rows, released, plan.least_rows) if plan.keep_tables else ()
     return Release(
         table=released,
         plan=plan,
@@ -305,6 +309,15 @@ def run(
         classed=classed,
         unit_table=None if plan.units is None else untied,
     )
+
+
+def _refuse_lost(units: Table, layout: UnitLayout) -> None:
+    """Raise an error if a value was dealt to a unit that has no row for it."""
+    for column in units:
+        if (row := layout.presence(column.name)) is not None:
+            size, least = row
+            if (~column.missing & ~(units[size].values >= least)).any():
+                raise InvariantViolated(f"Values of {column.name!r} are lost, so nothing is written: no row has them.")
 
 
 def _carry_out(

@@ -368,33 +368,36 @@ class Pairs(SeveralColumns):
             found &= ~pairs[codes[one], codes[other]]
         return found
 
-    def implications(self, original: Table) -> Iterator[Implies]:
-        """The same as implications, for people to read: of two columns the one that needs fewer comes first."""
-        for one, other, pairs in self.forbidden_pairs(original):
-            if np.count_nonzero(pairs.any(axis=0)) < np.count_nonzero(pairs.any(axis=1)):
-                one, other, pairs = other, one, pairs.T
+    def absent(self, original: Table) -> Iterator["AbsentPairs"]:
+        """The pairs, for people to read: of two columns the one that needs fewer lines comes first."""
+        for first, second, table in self.forbidden_pairs(original):
+            turned = np.count_nonzero(table.any(axis=0)) < np.count_nonzero(table.any(axis=1))
+            one, other, pairs = (second, first, table.T) if turned else (first, second, table)
+            texts, others = _code_texts(original[one]), _code_texts(original[other])
             for level in np.flatnonzero(pairs.any(axis=1)):
-                condition = _one_level(original[one], int(level))
-                for then in _none_of(original[other], pairs[level]):
-                    yield Implies(condition, then)
+                never = tuple(others[code] for code in np.flatnonzero(pairs[level]))
+                yield AbsentPairs(one, texts[level], other, never)
 
 
-def _one_level(column: Column, code: int) -> LevelCondition:
-    """The condition that a column has one level; a number is known or missing."""
-    if column.is_category and code < len(column.levels):
-        return LevelCondition(column.name, (column.levels[code],))
-    return LevelCondition(column.name, (None,), negated=code < level_count(column) - 1)
+@dataclass(frozen=True)
+class AbsentPairs:
+    """A level of a column, and the levels of another one that no row has with it, as text."""
+
+    column: str
+    level: str
+    other: str
+    levels: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{name_text(self.column)} {self.level} with {name_text(self.other)} {', '.join(self.levels)}"
 
 
-def _none_of(column: Column, codes: Bools) -> Iterator[LevelCondition]:
-    """The conditions that a column has none of some levels."""
-    if column.is_category and codes[:-1].any():
-        named = tuple(level for level, never in zip(column.levels, codes[:-1], strict=True) if never)
-        yield LevelCondition(column.name, named, negated=True)
-    if not column.is_category and codes[0]:
-        yield LevelCondition(column.name, (None,))
-    if codes[-1]:
-        yield LevelCondition(column.name, (None,), negated=True)
+def _code_texts(column: Column) -> list[str]:
+    """What the codes of a column stand for, levels in quotes."""
+    return [*(level_text(level) for level in column.levels if column.is_category), *_KNOWN[column.is_category :]]
+
+
+_KNOWN = ("known", "missing")  # a number is only known or missing
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leafcover.arrays import Array, Bools
+from leafcover.table.column_rules import AbsentPairs, Pairs
 from leafcover.table.formatting import has_decimal_commas, is_text, text_of
-from leafcover.table.column_rules import Implies, Pairs
 from leafcover.table.identifier_patterns import (
     DATE_REGEX,
     LEAST_BARE,
@@ -422,7 +422,7 @@ class TableFacts:
     rules: tuple[FoundRule, ...] = ()  # relations between columns that nearly all rows keep
     units: UnitFacts | None = None  # if a column has the role "unit"
     rare: tuple[Pooled, ...] = ()  # levels that few people have, and what `release` pools them as
-    absent: tuple[Implies, ...] = ()  # the pairs of levels that no row has: what the rule about pairs says
+    absent: tuple[AbsentPairs, ...] = ()  # what the rule about pairs of levels says
 
     def __str__(self) -> str:
         return _fact_lines(self)
@@ -444,7 +444,7 @@ def describe(table: Table, *, levels: int = 5) -> TableFacts:
         rules,
         _unit_facts(table),
         tuple(one for one in rare_levels(table) if one.column not in refused),
-        tuple(one for found in rules if isinstance(found.rule, Pairs) for one in found.rule.implications(rows)),
+        tuple(one for found in rules if isinstance(found.rule, Pairs) for one in found.rule.absent(rows)),
     )
 
 
@@ -503,7 +503,7 @@ def _coded(column: Column) -> Column:
 
 MAX_LEVEL_LENGTH = 40  # longer levels are shortened
 MOST_LISTED = 8  # rare levels of a column
-MAX_RULE_LENGTH, MOST_ABSENT = 110, 12  # of a rule about pairs of levels that no row has; of such rules
+MAX_PAIRS_LENGTH, MOST_ABSENT = 110, 12  # of a line about pairs of levels that no row has; of such lines
 
 
 def _fact_lines(found: TableFacts) -> str:
@@ -519,7 +519,7 @@ def _fact_lines(found: TableFacts) -> str:
         f"{found.unique_rows:,} rows are unique over all columns."
     )
     rules = [f"  {one.rule}{_exceptions(one)}" for one in found.rules]
-    absent = [f"  {_shorten(str(one), MAX_RULE_LENGTH)}" for one in found.absent[:MOST_ABSENT]]
+    absent = [f"  {_shorten(str(one), MAX_PAIRS_LENGTH)}" for one in found.absent[:MOST_ABSENT]]
     more = len(found.absent) - MOST_ABSENT
     absent += [f"  and {more:,} more"] if more > 0 else []
     units = [] if found.units is None else ["", str(found.units)]
@@ -529,7 +529,7 @@ def _fact_lines(found: TableFacts) -> str:
             *[*lines, "", count, *units],
             *(["", f"Levels that fewer than {FEWEST} people have:", *rare] if rare else []),
             *(["", "Rules that the rows keep:", *rules] if rules else []),
-            *(["", "What pairs(...) says, as rules of their own:", *absent] if absent else []),
+            *(["", "Pairs of levels that no row has:", *absent] if absent else []),
         ]
     )
 
