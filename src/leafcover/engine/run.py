@@ -82,16 +82,17 @@ def not_reached(
     return tuple(dict.fromkeys(found))
 
 
-def refuse_identifiers(table: Table) -> None:
+def refuse_identifiers(table: Table) -> tuple[str, ...]:
     """Raise an error for a direct identifier that is neither dropped nor explicitly unchanged.
 
-    The target is exempt, unless its values have the pattern of an identifier.
+    The target is exempt, unless its values have the pattern of an identifier. Returns warnings of other suspects.
     """
-    found = [s for s in identifiers(table) if s.severity == "refuse"]
-    suspects = [s for s in found if s.by_pattern or table.roles.get(s.column) != "target"]
+    found = [s for s in identifiers(table) if s.by_pattern or table.roles.get(s.column) != "target"]
+    suspects = [s for s in found if s.severity == "refuse"]
     if suspects:
         more = [s.column for s in suspects[1:]]
         raise TableError(suspects[0].message + (f" Also refused as identifiers: {', '.join(more)}." if more else ""))
+    return tuple(s.message for s in found)
 
 
 # A keyed fingerprint of a table's values: equal for equal tables in any format, and useless without the key. A plain
@@ -234,7 +235,7 @@ def run(
     whole = table
     if plan.units is None:
         whole = table.select(name for name in table.names if table.roles.get(name) != "unit")
-    refuse_identifiers(whole)
+    suspected = refuse_identifiers(whole)
     mark = fingerprint(whole, key)
     whole = checked_table(plan, whole)
     tied = tied_by(plan, whole)
@@ -292,6 +293,7 @@ def run(
         trees=trees,
         cells=tuple(_cell_fact(step, partitions[step.within]) for step in plan.steps),
         warnings=(
+            *suspected,
             *_warnings(table, plan, partitions),
             *plan.recodings,
             *less_kept(rules),

@@ -13,7 +13,8 @@ Considering known values only, a column looks like an identifier if it is
   suggests an identifier. Without either there is only a warning, if nearly all have the same number of digits;
 - a column whose name is that of an id, a number, a person or a household, with more than 20 distinct values and 1.5 to
   50 rows for each, within which other columns are constant: the rows of one person. Two of these columns must be
-  unrelated if the name speaks of no person, because a code book has constant columns too; names of places do not count;
+  unrelated if the name speaks of no person, because a code book has constant columns too; names of places do not
+  count. Under any other name three columns must be constant, and there is only a warning;
 - moments, at least 90 % distinct or constant like that, and exact coordinates.
 
 Other decimal numbers are measurements and are never identifiers. Declared as a quasi-identifier or as sensitive, a
@@ -63,6 +64,7 @@ EXEMPT_ROLES = frozenset({"identifier", "unchanged", "unit", "weight"})  # roles
 ATTRIBUTE_ROLES = frozenset({"quasi-identifier", "sensitive"})  # roles that settle it unless the evidence is strong
 ROWS_OF_ONE = (1.5, 50)  # the mean number of rows of a person or household
 CONSTANT = 0.95  # the share of neighbouring rows of a person that agree in a column that is constant for people
+LEAST_CONSTANT = 3  # columns that are constant for people, if the name of a column does not speak of them
 LEAST_VARIED = 0.8  # a column in which two rows agree more often by chance says nothing
 
 
@@ -141,7 +143,8 @@ def _check_rows(column: Column, table: Table) -> Suspect | None:
     """Whether the rows of each value are those of one person or household: other columns are constant within them."""
     words = name_words(column.name)
     person = _names_person(words) or column.kind == "time"
-    if not person and not {*words} & (IDENTIFIER_WORDS | {"name", "num"}):
+    named = person or bool({*words} & (IDENTIFIER_WORDS | {"name", "num"}))
+    if not named and table.with_role("unit"):
         return None
     if {*words} & (PLACES if person else PLACES | INNOCENT_WORDS):
         return None
@@ -157,11 +160,14 @@ def _check_rows(column: Column, table: Table) -> Suspect | None:
     order = np.argsort(values, kind="stable")
     same = values[order][1:] == values[order][:-1]  # a row and the one before it have the same value
     constant = [one for one in others if _is_constant(one, known[order], same)]
-    if not constant or (not person and not _unrelated(constant)):
+    if len(constant) < (1 if named else LEAST_CONSTANT) or (not person and not _unrelated(constant)):
         return None
     names = " and ".join(repr(one.name) for one in constant[:2])
     reason = f"{len(known) / distinct:.1f} rows have each of its {distinct:,} distinct values, with the same {names}"
-    return _refusal(column, reason, unit=True)
+    if named:
+        return _refusal(column, reason, unit=True)
+    what = f"Column {column.name!r} may say which rows belong to one person or household: {reason}."
+    return Suspect(column.name, "warn", f"{what} If so, read the table with roles={{{column.name!r}: 'unit'}}.")
 
 
 def _names_person(words: list[str]) -> bool:
