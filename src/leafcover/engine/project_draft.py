@@ -140,7 +140,9 @@ def _roles(table: Table, options: DraftOptions) -> _DraftRoles:
             roles[suspect.column] = kind
             why = say("why-unit", reason=suspect.reason) if kind == "unit" else say("why-drop", reason=suspect.reason)
             reasons[suspect.column] = DraftNote(kind, suspect.column, why)
-    for suspect in possible_units(_with_roles(table, roles, options.target)):
+    kept = _with_roles(table, roles, options.target)
+    doubtful = [one for one in identifiers(kept) if one.is_unit and one.severity == "warn"]
+    for suspect in (*doubtful, *possible_units(kept)):
         roles[suspect.column] = UNDECIDED
         reasons[suspect.column] = _perhaps_a_unit(suspect.column, say("doubt-unit", reason=suspect.reason))
     if not _fits(table, roles, options.target):  # two columns that are no people of households, for instance

@@ -102,7 +102,8 @@ def verify(path: Path, record: Record, *, original: Table | None = None, key: Ke
     checks += _guarantees(table, after, plan, places, partitions)
     checks += _promise_checks(plan, table, after, column_promises(plan, recoded, tied), manifest)
     checks += [_rule_check(fact) for fact in rule_facts(plan, recoded, released, tied)]
-    checks += _weight_checks(plan, recoded, released)
+    kept = recoded if plan.units is None else recoded.take(plan.units.kept(tied.untie(recoded)))
+    checks += _weight_checks(plan, kept, released)
     if key is not None:
         checks += _replay(original, released, plan, key, inner, paths, partitions)
     return checks

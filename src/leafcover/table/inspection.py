@@ -13,7 +13,8 @@ Considering known values only, a column looks like an identifier if it is
   suggests an identifier. Without either there is only a warning, if nearly all have the same number of digits;
 - a column whose name is that of an id, a number, a person or a household, with more than 20 distinct values and 1.5 to
   50 rows for each, within which other columns are constant: the rows of one person. Two of these columns must be
-  unrelated if the name speaks of no person, because a code book has constant columns too; names of places do not count;
+  unrelated if the name speaks of no person, because a code book has constant columns too; names of places do not
+  count. Under any other name three columns must be constant, and there is only a warning;
 - moments, at least 90 % distinct or constant like that, and exact coordinates.
 
 Other decimal numbers are measurements and are never identifiers. Declared as a quasi-identifier or as sensitive, a
@@ -31,6 +32,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leafcover.arrays import Array, Bools
+from leafcover.table.column_rules import AbsentPairs, Pairs
 from leafcover.table.formatting import has_decimal_commas, is_text, text_of
 from leafcover.table.identifier_patterns import (
     DATE_REGEX,
@@ -62,6 +64,7 @@ EXEMPT_ROLES = frozenset({"identifier", "unchanged", "unit", "weight"})  # roles
 ATTRIBUTE_ROLES = frozenset({"quasi-identifier", "sensitive"})  # roles that settle it unless the evidence is strong
 ROWS_OF_ONE = (1.5, 50)  # the mean number of rows of a person or household
 CONSTANT = 0.95  # the share of neighbouring rows of a person that agree in a column that is constant for people
+LEAST_CONSTANT = 3  # columns that are constant for people, if the name of a column does not speak of them
 LEAST_VARIED = 0.8  # a column in which two rows agree more often by chance says nothing
 
 
@@ -142,7 +145,8 @@ def _check_rows(column: Column, table: Table) -> Suspect | None:
     """Whether the rows of each value are those of one person or household: other columns are constant within them."""
     words = name_words(column.name)
     person = _names_person(words) or column.kind == "time"
-    if not person and not {*words} & (IDENTIFIER_WORDS | {"name", "num"}):
+    named = person or bool({*words} & (IDENTIFIER_WORDS | {"name", "num"}))
+    if not named and table.with_role("unit"):
         return None
     if {*words} & (PLACES if person else PLACES | INNOCENT_WORDS):
         return None
@@ -153,9 +157,14 @@ def _check_rows(column: Column, table: Table) -> Suspect | None:
     if person and not column.is_category and bool((values[1:] >= values[:-1]).all()):
         return _refusal(column, f"its {distinct:,} distinct values increase, each over several rows", unit=True)
     constant = _constant_within(column, table)
-    if not constant or (not person and not _unrelated(constant)):
+    if len(constant) < (1 if named else LEAST_CONSTANT) or (not person and not _unrelated(constant)):
         return None
-    return _refusal(column, _same_within(column, distinct, constant), unit=True)
+    reason = _same_within(column, distinct, constant)
+    if named:
+        return _refusal(column, reason, unit=True)
+    what = f"Column {column.name!r} may say which rows belong to one person or household: {reason}."
+    message = f"{what} If so, read the table with roles={{{column.name!r}: 'unit'}}."
+    return Suspect(column.name, "warn", message, reason=reason, is_unit=True)
 
 
 def possible_units(table: Table) -> tuple[Suspect, ...]:
@@ -458,6 +467,7 @@ class TableFacts:
     rules: tuple[FoundRule, ...] = ()  # relations between columns that nearly all rows keep
     units: UnitFacts | None = None  # if a column has the role "unit"
     rare: tuple[Pooled, ...] = ()  # levels that few people have, and what `release` pools them as
+    absent: tuple[AbsentPairs, ...] = ()  # what the rule about pairs of levels says
 
     def __str__(self) -> str:
         return _fact_lines(self)
@@ -469,15 +479,17 @@ def describe(table: Table, *, levels: int = 5) -> TableFacts:
     rows = table.select(name for name in table.names if table.roles.get(name) != "unit")
     suspects = identifiers(table)
     refused = [one.column for one in suspects if one.severity == "refuse"]
+    rules = find_rules(rows)
     return TableFacts(
         len(table),
         unique_rows(table),
         facts,
         table.warnings,
         suspects,
-        find_rules(rows),
+        rules,
         _unit_facts(table),
         tuple(one for one in rare_levels(table) if one.column not in refused),
+        tuple(one for found in rules if isinstance(found.rule, Pairs) for one in found.rule.absent(rows)),
     )
 
 
@@ -536,6 +548,7 @@ def _coded(column: Column) -> Column:
 
 MAX_LEVEL_LENGTH = 40  # longer levels are shortened
 MOST_LISTED = 8  # rare levels of a column
+MAX_PAIRS_LENGTH, MOST_ABSENT = 110, 12  # of a line about pairs of levels that no row has; of such lines
 
 
 def _fact_lines(found: TableFacts) -> str:
@@ -551,6 +564,9 @@ def _fact_lines(found: TableFacts) -> str:
         f"{found.unique_rows:,} rows are unique over all columns."
     )
     rules = [f"  {one.rule}{_exceptions(one)}" for one in found.rules]
+    absent = [f"  {_shorten(str(one), MAX_PAIRS_LENGTH)}" for one in found.absent[:MOST_ABSENT]]
+    more = len(found.absent) - MOST_ABSENT
+    absent += [f"  and {more:,} more"] if more > 0 else []
     units = [] if found.units is None else ["", str(found.units)]
     rare = [f"  {one.column}: {_listed(one.levels)}" for one in found.rare]
     return "\n".join(
@@ -558,6 +574,7 @@ def _fact_lines(found: TableFacts) -> str:
             *[*lines, "", count, *units],
             *(["", f"Levels that fewer than {FEWEST} people have:", *rare] if rare else []),
             *(["", "Rules that the rows keep:", *rules] if rules else []),
+            *(["", "Pairs of levels that no row has:", *absent] if absent else []),
         ]
     )
 
@@ -587,7 +604,7 @@ def _steps(facts: ColumnFacts) -> str:
     return f" in steps of {units.get(facts.kind, {}).get(facts.grid.step, f'{facts.grid.step:g}')}"
 
 
-def _shorten(level: str) -> str:
+def _shorten(level: str, most: int = MAX_LEVEL_LENGTH) -> str:
     """A level on one line, shortened if it is long; --json shows it in full."""
     text = "".join(letter if letter.isprintable() else "·" for letter in level)
-    return text if len(text) <= MAX_LEVEL_LENGTH else text[: MAX_LEVEL_LENGTH - 1] + "…"
+    return text if len(text) <= most else text[: most - 1] + "…"

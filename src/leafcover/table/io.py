@@ -297,7 +297,7 @@ def _text_source(table: Table, path: Path) -> Source:
     return replace(source, delimiter="\t" if tabs else source.delimiter or ",")
 
 
-# Sample tables: small real data sets that ship with the package, with their sources and licences.
+# Sample tables that ship with the package, with their sources and licences: real data sets, and a generated hospital.
 
 
 SAMPLES = {
@@ -305,6 +305,7 @@ SAMPLES = {
     "boston": "boston.csv",
     "cps1985": "cps1985.csv",
     "german_credit": "german_credit.csv",
+    "hospital": "hospital.csv.gz",
     "wbc": "wbc.csv",
     "wine": "wine.csv",
 }
@@ -316,7 +317,8 @@ def sample(name: str) -> Path:
     Parameters
     ----------
     name : str
-        One of "adult", "boston", "cps1985", "german_credit", "wbc" and "wine".
+        One of "adult", "boston", "cps1985", "german_credit", "hospital" (generated visits of people who do not exist,
+        with names and numbers that a release must not have), "wbc" and "wine".
 
     Returns
     -------

@@ -29,6 +29,7 @@ LEAST_LEFT = 0.3  # if the release has at least this many rows for each of them
 ROUNDS, INNER_ROUNDS = 40, 100
 REACHED, KEPT = 1e-11, 1e-6  # relative difference of a total: when raking ends, and when the total counts as kept
 EXACT = 1e-14
+DIGITS = 10  # of a released weight
 MOST_FACTOR = 10.0  # by which a weight is multiplied or divided
 FURTHEST = 3.0  # the logarithm of a factor changes by at most this in a round
 
@@ -387,10 +388,20 @@ def weight_sentences(weights: ReleasedWeights | None, facts: Iterable[KeptFact])
         yield say("kept-table", table=fact.text, **cells, totals=totals, weight=fact.weight)
 
 
+def rounded(weights: Floats) -> Floats:
+    """Weights with as many digits as their totals need: more would only make a long column.
+
+    >>> rounded(np.array([12.838387881381582, 0.0, 17.25])).tolist()
+    [12.83838788, 0.0, 17.25]
+    """
+    found, place = np.unique(weights, return_inverse=True)
+    return np.array([float(f"{one:.{DIGITS}g}") for one in found])[place.ravel()]
+
+
 def in_classes(weights: ReleasedWeights, released: Table, owner: Rows) -> Table:
     """The released table with its weights in classes; ``owner`` is the person or unit of each row."""
     return released.replace(
-        replace_values(released[name], class_weights(released[name].values, owner)) for name in weights.treated
+        replace_values(released[name], rounded(class_weights(released[name].values, owner))) for name in weights.treated
     )
 
 
@@ -402,7 +413,7 @@ def weighed(weights: ReleasedWeights, tables: KeptTables, original: Table, class
     for column in (classed[name] for name in weights.columns):
         start = np.nan_to_num(column.values, nan=0.0)
         margins = margins_of(tables, original, classed, column.name, start)
-        values = np.where(column.missing, np.nan, raked(start, margins, owner))
+        values = np.where(column.missing, np.nan, rounded(raked(start, margins, owner)))
         new.append(replace_values(column, values))
     return classed.replace(new)
 
