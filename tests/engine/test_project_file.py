@@ -129,7 +129,9 @@ def test_changes_keep_comments_and_everything_else():
 
 
 def test_a_removed_key_becomes_a_comment():
-    text = edited(TEXT, {"title": None, "limits": {"max_risk": None}, "method": {"recipe": None, "settings": {"k": None}}})
+    text = edited(
+        TEXT, {"title": None, "limits": {"max_risk": None}, "method": {"recipe": None, "settings": {"k": None}}}
+    )
     assert "# max_risk = 0.1  # agreed with the DPO" in text
     assert '# title = "people"  # the name' in text
     assert edited(text, {"title": None, "nothing": None}) == text

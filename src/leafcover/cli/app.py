@@ -156,7 +156,7 @@ def _given(parameter: str, text: str) -> str:
     if text.isupper():  # a placeholder, such as N
         return f"{option} {text}"
     value = literal_eval(text)
-    if value in (..., True) or parameter in OTHER_NAMES:
+    if value is ... or value is True or parameter in OTHER_NAMES:
         return option
     if isinstance(value, dict):  # the role of a column
         (name, role), *_ = value.items()
