@@ -36,6 +36,7 @@ from leafcover.recipes.registry import RECIPES
 from leafcover.released import Loaded, Released
 from leafcover.table.atomic import atomic_write, check_output_path
 from leafcover.table.infer import MISSING_TOKENS
+from leafcover.table.separators import SeparatorOption
 from leafcover.table.table import Role, Table
 from leafcover.tuning.sweep import Sweep, sweep
 
@@ -216,7 +217,8 @@ class Project:
         if target is not None and roles.get(target) not in ("unchanged", "sensitive", "quasi-identifier"):
             roles[target] = "target"
         given = settings.input
-        text = {"encoding": given.encoding or "utf-8", "delimiter": given.delimiter}
+        text: dict[str, Any] = {"encoding": given.encoding or "utf-8", "delimiter": given.delimiter}
+        text |= {"decimal": given.decimal, "thousands": given.thousands}
         drop = list(settings.with_role("drop"))
         return {"roles": roles, "drop": drop, "category": list(given.category), "missing": dict(given.missing), **text}
 
@@ -464,6 +466,8 @@ def init(
     missing: Mapping[str, Sequence[str]] | None = None,
     encoding: str | None = None,
     delimiter: str | None = None,
+    decimal: SeparatorOption = None,
+    thousands: SeparatorOption = None,
     force: bool = False,
 ) -> Project:
     """Make a project file for a table: what can be decided is, with a comment that says why; "?" marks the rest.
@@ -486,6 +490,8 @@ def init(
         For each column, the texts that mean a missing value.
     encoding, delimiter : str, optional
         How a text file is read.
+    decimal, thousands : str or mapping of str to str, optional
+        How its numbers are written.
     force : bool, default False
         Overwrite a project file that exists.
 
@@ -509,6 +515,7 @@ def init(
     if audience is not None:
         audience_named(audience)
     text: dict[str, Any] = {"encoding": encoding or "utf-8", "delimiter": delimiter}
+    text |= {"decimal": decimal, "thousands": thousands}
     tokens = {name: [str(one) for one in texts] for name, texts in (missing or {}).items()}
     data = read(source, category=category, missing=tokens, **text)
     coded = [c.name for c in data if c.text_format is not None and c.text_format.width and c.name not in category]
@@ -538,6 +545,8 @@ def init(
         missing=tokens,
         encoding=encoding,
         delimiter=delimiter,
+        decimal=decimal,
+        thousands=thousands,
     )
     made = draft(data, options)
     parse_project(made.text, str(place))

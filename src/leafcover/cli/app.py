@@ -173,7 +173,7 @@ def _given(parameter: str, text: str) -> str:
     if text.isupper():  # a placeholder, such as N
         return f"{option} {text}"
     value = literal_eval(text)
-    if value in (..., True) or parameter in OTHER_NAMES:
+    if value is ... or value is True or parameter in OTHER_NAMES:
         return option
     if isinstance(value, dict):  # the role of a column, or something else about it
         (name, role), *_ = value.items()
@@ -338,8 +338,8 @@ class Reading:
             "category": list(self.category),
             "encoding": self.encoding,
             "delimiter": self.delimiter,
-            "decimal": _for_columns("--decimal", self.decimal),
-            "thousands": _for_columns("--thousands", self.thousands),
+            "decimal": separators("--decimal", self.decimal),
+            "thousands": separators("--thousands", self.thousands),
         }
 
     def roles(self, target: str | None) -> dict[str, Any]:
@@ -367,10 +367,10 @@ class Reading:
         return found
 
 
-def _for_columns(option: str, given: tuple[str, ...]) -> str | dict[str, str] | None:
+def separators(option: str, given: tuple[str, ...]) -> str | dict[str, str] | None:
     """What an option says for all columns, or for each.
 
-    >>> _for_columns("--decimal", (",",)), _for_columns("--decimal", ("pay=,", "rate=."))
+    >>> separators("--decimal", (",",)), separators("--decimal", ("pay=,", "rate=."))
     (',', {'pay': ',', 'rate': '.'})
     """
     if len(given) == 1 and "=" not in given[0]:

@@ -40,7 +40,7 @@ ORDER = (
 
 def application() -> "typer.Typer":
     """The application with all commands; each module registers its own on import."""
-    from leafcover.cli import counts, measure, project, release, survey, sweep, tree  # noqa: F401
+    from leafcover.cli import measure, project, release, survey, sweep, tree  # noqa: F401
     from leafcover.cli.app import app
 
     app.registered_commands.sort(key=_place)

@@ -21,6 +21,7 @@ from leafcover.cli.app import (
     app,
     guarded,
     refuse_unknown,
+    separators,
     warn,
     with_reading,
 )
@@ -168,6 +169,8 @@ def _changes(given: Mapping[str, Any], project: "Project") -> dict[str, Any]:
             put(("method", "settings", name), _typed(text))
     if "category" in given:
         put(("input", "category"), [*dict.fromkeys([*project.settings.input.category, *given["category"]])])
+    for name in {"decimal", "thousands"} & {*given}:
+        put(("input", name), separators(f"--{name}", tuple(given[name])))
     if "missing" in given:
         for name, tokens in Reading(missing=tuple(given["missing"])).missing_tokens().items():
             put(("input", "missing", name), tokens)
@@ -316,6 +319,8 @@ def init(
         missing=reading.missing_tokens(),
         encoding=None if reading.encoding == "utf-8" else reading.encoding,
         delimiter=reading.delimiter,
+        decimal=separators("--decimal", reading.decimal),
+        thousands=separators("--thousands", reading.thousands),
         force=force,
     )
     if quiet:

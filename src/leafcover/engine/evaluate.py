@@ -1,5 +1,6 @@
 """Prepare a release for measuring: pair, plan knowledge, control rows, repeated releases, limits on disclosure risk."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -390,6 +391,9 @@ def refuse_above(risks: Iterable[DecisiveRisk], limit: float) -> None:
                 "The estimate is not, but so few people were attacked that its interval is wide: more people outside "
                 "the release, by a larger control or hold_out, make it narrower. "
             )
+        row = re.search(r" \[([3-9]|[1-9]\d+)\]", worst.column)
+        if wide and row is not None:  # the third row of a unit, or a later one
+            wide += f"Few units have so many rows: most_rows={int(row[1]) - 1} leaves such rows out. "
         raise RiskTooHigh(
             f"The risk of {worst.name} is {worst.risk}; its {end} end is above the limit of {limit}{others}. {wide}"
             "Nothing was written. Protect more (for cover a higher price of a split or a larger k, for others more "

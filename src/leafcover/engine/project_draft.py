@@ -16,13 +16,14 @@ import pyarrow.compute as pc
 
 from leafcover.engine.audience import AUDIENCES, AudienceName, threshold_sentence
 from leafcover.engine.project_file import UNDECIDED, VERSION
-from leafcover.errors import LeafcoverError
+from leafcover.errors import LeafcoverError, TableError
 from leafcover.messages import catalogue
 from leafcover.recipes.plan_file import toml_value
 from leafcover.table.formatting import PLAIN
 from leafcover.table.inspection import Suspect, identifiers, name_words, possible_units
 from leafcover.table.recoding import rare_levels
 from leafcover.table.rule_search import find_rules
+from leafcover.table.separators import SeparatorOption
 from leafcover.table.table import Column, Role, Table
 from leafcover.table.unit_layout import unit_layout
 
@@ -77,6 +78,8 @@ class DraftOptions:
     missing: Mapping[str, Sequence[str]] = field(default_factory=dict)
     encoding: str | None = None
     delimiter: str | None = None
+    decimal: SeparatorOption = None
+    thousands: SeparatorOption = None
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,8 @@ def draft(table: Table, options: DraftOptions) -> Draft:
     """The draft for a table that was read without roles."""
     decided = _roles(table, options)
     kept = _with_roles(table, decided.roles, options.target)
+    if not kept.columns:
+        raise TableError("Every column looks like an identifier or is dropped, so nothing is left to release.")
     rules = len(find_rules(kept))
     rare = {one.column: len(one.levels) for one in rare_levels(kept)}
     left = _Left(kept, rules, rare, _bins(kept, options.target))
@@ -136,7 +141,11 @@ def _roles(table: Table, options: DraftOptions) -> _DraftRoles:
             reasons[column.name] = DraftNote("weight", column.name, say("why-weight"))
     while found := _refused(table, roles, options.target):
         for suspect in found:
-            kind = "unit" if _has_units(table, suspect) else "drop"
+            if suspect.column == options.target:
+                raise TableError(suspect.message)
+            units = [table[name] for name, role in roles.items() if role == "unit"]
+            same = any(_same_groups(table[suspect.column], unit) for unit in units)
+            kind = "unit" if _has_units(table, suspect) and not same else "drop"
             roles[suspect.column] = kind
             why = say("why-unit", reason=suspect.reason) if kind == "unit" else say("why-drop", reason=suspect.reason)
             reasons[suspect.column] = DraftNote(kind, suspect.column, why)
@@ -175,6 +184,13 @@ def _has_units(table: Table, suspect: Suspect) -> bool:
     column = table[suspect.column]
     known = column.values[~column.missing]
     return suspect.is_unit and column.kind != "time" and len(known) / len(np.unique(known)) >= ROWS_OF_ONE
+
+
+def _same_groups(one: Column, other: Column) -> bool:
+    """Whether two columns are ids of the same persons or households."""
+    codes = [np.unique(column.values, return_inverse=True)[1].astype(np.int64) for column in (one, other)]
+    pairs = len(np.unique(codes[0] * (int(codes[1].max()) + 1) + codes[1]))
+    return pairs == int(codes[0].max()) + 1 == int(codes[1].max()) + 1
 
 
 def _fits(table: Table, roles: Mapping[str, str], target: str | None) -> bool:
@@ -260,12 +276,17 @@ def _distinct(column: Column) -> int:
 
 
 def _line(key: str, value: object, comment: str = "") -> str:
-    return f"{key} = {toml_value(value)}" + (f"  # {comment}" if comment else "")
+    return f"{key} = {toml_value(value)}" + (f"  {_comment(comment)}" if comment else "")
+
+
+def _comment(text: str) -> str:
+    """A comment, whatever characters a name in it has."""
+    return "# " + "".join(letter if letter.isprintable() else "·" for letter in text)
 
 
 def _head(left: _Left, options: DraftOptions) -> Iterator[str]:
     for sentence in (say("head-1", file=options.file), say("head-2"), say("head-3"), say("head-4")):
-        yield f"# {sentence}"
+        yield _comment(sentence)
     yield from ("", _line("version", VERSION), _line("title", options.title, say("about-title")))
     yield _line("audience", options.audience or UNDECIDED, say("about-audience"))
     about = _about_target(left) if options.target is None else say("about-target", columns="none")
@@ -278,24 +299,24 @@ def _input(table: Table, options: DraftOptions) -> Iterator[str]:
         "[input]",
         _line("file", options.file, say("about-file", rows=len(table), columns=len(table.names))),
     )
-    for key in ("encoding", "delimiter"):
+    for key in ("encoding", "delimiter", "decimal", "thousands"):
         if (given := getattr(options, key)) is not None:
-            yield _line(key, given)
+            yield _line(key, given if isinstance(given, str) else {toml_key(n): mark for n, mark in given.items()})
     if options.category:
         yield _line("category", list(options.category), say("about-category"))
     if options.missing:
         tokens = {toml_key(name): list(texts) for name, texts in options.missing.items()}
         yield _line("missing", tokens, say("about-missing"))
     for warning in table.warnings[:MOST_LISTED]:
-        yield f"# {say('read-warning', warning=warning)}"
+        yield _comment(say("read-warning", warning=warning))
     if more := table.warnings[MOST_LISTED:]:
-        yield f"# {say('read-warning', warning=say('and-more', count=len(more)))}"
+        yield _comment(say("read-warning", warning=say("and-more", count=len(more))))
 
 
 def _columns(table: Table, decided: _DraftRoles) -> Iterator[str]:
     yield from ("", "[columns]")
     for sentence in (say("columns-1"), say("columns-2"), say("columns-3")):
-        yield f"# {sentence}"
+        yield _comment(sentence)
     suspects = {one.column: one for one in identifiers(table)}
     rows = [(toml_key(column.name), toml_value(decided.roles.get(column.name, "")), column) for column in table]
     width = max(len(key) + len(role) for key, role, _ in rows)
@@ -305,7 +326,7 @@ def _columns(table: Table, decided: _DraftRoles) -> Iterator[str]:
         if not why and column.name not in decided.roles:
             why = _doubt(column, suspects.get(column.name))
         gap = " " * (width - len(key) - len(role))
-        yield f"{key} = {role}{gap}  # {about}{f'. {why[0].upper()}{why[1:]}' if why else ''}"
+        yield f"{key} = {role}{gap}  {_comment(f'{about}. {why[0].upper()}{why[1:]}' if why else about)}"
 
 
 def _doubt(column: Column, suspect: Suspect | None) -> str:

@@ -63,6 +63,8 @@ class ProjectInput(_FileTable):
     file: Text
     encoding: Text | None = None
     delimiter: str | None = None
+    decimal: str | dict[str, str] | None = None
+    thousands: str | dict[str, str] | None = None
     category: Texts = ()
     missing: dict[str, Annotated[tuple[Token, ...], Field(strict=False)] | Token] = Field(default_factory=dict)
 
@@ -314,8 +316,7 @@ def _comment_out(table: Any, name: str) -> None:
     if name not in table:
         return
     body = table.body if isinstance(table, tomlkit.TOMLDocument) else table.value.body
-    at = next(at for at, (key, _) in enumerate(body) if key is not None and key.key == name)
-    key, item = body[at]
+    at, key, item = next((at, *one) for at, one in enumerate(body) if one[0] is not None and one[0].key == name)
     assert key is not None
     line = f"{key.as_string()}{key.sep}{item.as_string()}{item.trivia.comment_ws}{item.trivia.comment}"
     del table[name]
