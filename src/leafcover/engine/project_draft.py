@@ -20,7 +20,8 @@ from leafcover.errors import LeafcoverError, TableError
 from leafcover.messages import catalogue
 from leafcover.recipes.plan_file import toml_value
 from leafcover.table.formatting import PLAIN
-from leafcover.table.inspection import Suspect, identifiers, name_words, possible_units
+from leafcover.table.identifier_patterns import name_words
+from leafcover.table.inspection import Suspect, identifiers, possible_units
 from leafcover.table.recoding import rare_levels
 from leafcover.table.rule_search import find_rules
 from leafcover.table.separators import SeparatorOption
