@@ -14,15 +14,16 @@ from tests.cli.helpers import leafcover, refused
 def people(rows=300, seed=1):
     """A table with what an office's file has: an identifier, zip codes, a token for missing, a weight, a class."""
     rng = np.random.default_rng(seed)
-    lines = ["email,zip,age,until,pay,job,svyweight,class"]
+    lines = ["email,zip,flat,age,until,pay,job,svyweight,class"]
     for row in range(rows):
         age, pay = rng.integers(18, 70), rng.integers(100, 9000)
         zipcode = f"0{rng.integers(1000, 1006)}"
         pay = "none" if rng.random() < 0.1 else pay
         job = rng.choice(["clerk", "nurse", "smith"]) if row else "queen"
         label = "yes" if age > 40 else "no"
+        flat = f"{rng.integers(1, 9)}{rng.choice(['', 'a', 'b'])}"
         lines.append(
-            f"p{row}@post.org,{zipcode},{age},{age + rng.integers(0, 9)},{pay},{job},{rng.integers(1, 9)}.5,{label}"
+            f"p{row}@post.org,{zipcode},{flat},{age},{age + rng.integers(0, 9)},{pay},{job},{rng.integers(1, 9)}.5,{label}"
         )
     return "\n".join(lines) + "\n"
 
@@ -57,12 +58,12 @@ def test_a_draft_decides_what_it_can_and_says_why(folder):
     printed = done("init", "people.csv").stdout
     found = saved()
     assert dict(found.columns) == {
-        "email": "drop", "zip": "", "age": "", "until": "", "pay": "", "job": "", "svyweight": "weight", "class": "",
+        "email": "drop", "zip": "", "flat": "", "age": "", "until": "", "pay": "", "job": "", "svyweight": "weight", "class": "",
     }  # fmt: skip
-    assert found.input.category == ("zip",)
+    assert found.input.category == ("zip", "flat")
     assert found.input.missing == {"pay": ("none",)}
     assert found.undecided == ("audience", "target")
-    for name in ("email", "svyweight", "zip", "pay", "audience", "target"):
+    for name in ("email", "svyweight", "zip", "flat", "pay", "audience", "target"):
         assert f"  {name}: " in printed
     lines = FILE.read_text().splitlines()
     chosen = [line for line in lines if line and line[0] not in "#[" and not line.startswith("version")]
@@ -94,7 +95,7 @@ def test_a_project_file_is_not_overwritten_unasked(folder):
 def test_a_release_without_arguments_is_that_of_its_options_byte_for_byte(project):
     done("release", "--key-file", "key", "--save")
     assert saved().output.key_file == "key"
-    table = ("--drop", "email", "--category", "zip", "--missing", "pay=none", "--weight", "svyweight", "--rare", "pool")
+    table = ("--drop", "email", "--category", "zip", "--category", "flat", "--missing", "pay=none", "--weight", "svyweight", "--rare", "pool")
     method = ("--target", "class", "--recipe", "cells", "--find-rules", "--weights", "calibrated")
     done("release", "people.csv", "-o", "other.csv", "--key-file", "key", *table, *method)
     assert (project / "people.released.csv").read_bytes() == (project / "other.csv").read_bytes()

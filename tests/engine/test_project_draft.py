@@ -32,6 +32,7 @@ def household():
     return [
         category("region", per_unit(rng, ["n", "s", "w"])),
         category("tenure", per_unit(rng, ["own", "rent"])),
+        category("heating", per_unit(rng, ["gas", "oil", "wood"])),
         number("age", rng.integers(0, 90, UNITS * ROWS_EACH)),
         category("sex", rng.choice(["f", "m"], UNITS * ROWS_EACH).tolist()),
     ]
@@ -51,7 +52,7 @@ def test_a_column_whose_rows_are_those_of_a_household_is_left_to_the_steward(hou
     found, made = drafted(ids("v17"), *household)
     assert found.columns["v17"] == "?"
     assert "columns.v17" in found.undecided
-    assert [one.name for one in made.notes if one.kind == "undecided"][0] == "columns.v17"
+    assert next(one.name for one in made.notes if one.kind == "undecided") == "columns.v17"
 
 
 def test_neither_a_sorted_nor_a_shuffled_column_is_taken_for_one(household):

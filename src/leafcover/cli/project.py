@@ -259,10 +259,14 @@ class Original:
         return read(path, **self.project.reading)
 
 
-def read_original(given: Given, table: Path | None, reading: Reading, target: str | None) -> Original:
-    """Read the table that was given, or that of the project."""
+def read_original(
+    given: Given, table: Path | None, reading: Reading, target: str | None, *, decided: bool = False
+) -> Original:
+    """Read the table that was given, or that of the project, in which everything must be ``decided``."""
     project = given.project(table)
     if project is not None:
+        if decided:
+            project.refuse_undecided()
         return Original(project.table(), project.input, project.target, project)
     assert table is not None
     data = reading.read(table, target=target)

@@ -229,7 +229,7 @@ def _category(name: str, encoded: Any, tokens: Sequence[str], *, declared: bool 
         return InferredColumn(column, () if declared else (decimal_comma_warning(name),))
     numbers = pc.match_substring_regex(pa.array(column.levels), PLAIN)
     some = pc.any(numbers).as_py() and not pc.all(numbers).as_py()
-    mixed = (f"Column {name!r} mixes numbers and text and is read as a category.",) if some else ()
+    mixed = (f"Column {name!r} mixes numbers and text and is read as a category.",) if some and not declared else ()
     return InferredColumn(column, mixed)
 
 

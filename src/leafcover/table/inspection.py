@@ -13,7 +13,8 @@ Considering known values only, a column looks like an identifier if it is
   suggests an identifier. Without either there is only a warning, if nearly all have the same number of digits;
 - a column whose name is that of an id, a number, a person or a household, with more than 20 distinct values and 1.5 to
   50 rows for each, within which other columns are constant: the rows of one person. Two of these columns must be
-  unrelated if the name speaks of no person, because a code book has constant columns too; names of places do not count;
+  unrelated if the name speaks of no person, because a code book has constant columns too; names of places do not
+  count. Under any other name three columns must be constant, and there is only a warning;
 - moments, at least 90 % distinct or constant like that, and exact coordinates.
 
 Other decimal numbers are measurements and are never identifiers. Declared as a quasi-identifier or as sensitive, a
@@ -62,6 +63,7 @@ EXEMPT_ROLES = frozenset({"identifier", "unchanged", "unit", "weight"})  # roles
 ATTRIBUTE_ROLES = frozenset({"quasi-identifier", "sensitive"})  # roles that settle it unless the evidence is strong
 ROWS_OF_ONE = (1.5, 50)  # the mean number of rows of a person or household
 CONSTANT = 0.95  # the share of neighbouring rows of a person that agree in a column that is constant for people
+LEAST_CONSTANT = 3  # columns that are constant for people, if the name of a column does not speak of them
 LEAST_VARIED = 0.8  # a column in which two rows agree more often by chance says nothing
 
 
@@ -142,62 +144,32 @@ def _check_rows(column: Column, table: Table) -> Suspect | None:
     """Whether the rows of each value are those of one person or household: other columns are constant within them."""
     words = name_words(column.name)
     person = _names_person(words) or column.kind == "time"
-    if not person and not {*words} & (IDENTIFIER_WORDS | {"name", "num"}):
+    named = person or bool({*words} & (IDENTIFIER_WORDS | {"name", "num"}))
+    if not named and table.with_role("unit"):
         return None
     if {*words} & (PLACES if person else PLACES | INNOCENT_WORDS):
         return None
-    known, distinct = np.flatnonzero(~column.missing), _few_rows_each(column)
-    if not distinct:
-        return None
+    known = np.flatnonzero(~column.missing)
     values = column.values[known]
+    whole = column.is_category or column.kind == "time" or (column.kind == "number" and _is_whole(column))
+    distinct = len(np.unique(values)) if whole else 0
+    if distinct <= MANY_VALUES or not ROWS_OF_ONE[0] <= len(known) / distinct <= ROWS_OF_ONE[1]:
+        return None
     if person and not column.is_category and bool((values[1:] >= values[:-1]).all()):
         return _refusal(column, f"its {distinct:,} distinct values increase, each over several rows", unit=True)
-    constant = _constant_within(column, table)
-    if not constant or (not person and not _unrelated(constant)):
-        return None
-    return _refusal(column, _same_within(column, distinct, constant), unit=True)
-
-
-def possible_units(table: Table) -> tuple[Suspect, ...]:
-    """The columns that may say whose the rows are, whatever their name.
-
-    The rows of each value follow each other in the table, and agree in at least two unrelated columns.
-    """
-    found = []
-    for column in table:
-        distinct = 0 if table.roles.get(column.name) in EXEMPT_ROLES | ATTRIBUTE_ROLES else _few_rows_each(column)
-        values = column.values[~column.missing]
-        if distinct and np.count_nonzero(values[1:] != values[:-1]) + 1 == distinct:
-            constant = _constant_within(column, table)
-            if len(constant) > 1 and _unrelated(constant):
-                reason = _same_within(column, distinct, constant)
-                message = f"Column {column.name!r} may say whose the rows are: {reason}."
-                found.append(Suspect(column.name, "warn", message, reason=reason, is_unit=True))
-    return tuple(found)
-
-
-def _few_rows_each(column: Column) -> int:
-    """The number of distinct values, if several rows, but not many, have each of them; otherwise 0."""
-    known = column.values[~column.missing]
-    whole = column.is_category or column.kind == "time" or (column.kind == "number" and _is_whole(column))
-    distinct = len(np.unique(known)) if whole else 0
-    fits = distinct > MANY_VALUES and ROWS_OF_ONE[0] <= len(known) / distinct <= ROWS_OF_ONE[1]
-    return distinct if fits else 0
-
-
-def _constant_within(column: Column, table: Table) -> list[Column]:
-    """The other columns that agree in rows with the same value."""
     others = [one for one in table if one.name != column.name and table.roles.get(one.name) not in EXEMPT_ROLES]
-    known = np.flatnonzero(~column.missing)
-    order = np.argsort(column.values[known], kind="stable")
-    values = column.values[known][order]
-    return [one for one in others if _is_constant(one, known[order], values[1:] == values[:-1])]
-
-
-def _same_within(column: Column, distinct: int, constant: Sequence[Column]) -> str:
-    rows = np.count_nonzero(~column.missing) / distinct
+    order = np.argsort(values, kind="stable")
+    same = values[order][1:] == values[order][:-1]  # a row and the one before it have the same value
+    constant = [one for one in others if _is_constant(one, known[order], same)]
+    if len(constant) < (1 if named else LEAST_CONSTANT) or (not person and not _unrelated(constant)):
+        return None
     names = " and ".join(repr(one.name) for one in constant[:2])
-    return f"{rows:.1f} rows have each of its {distinct:,} distinct values, with the same {names}"
+    reason = f"{len(known) / distinct:.1f} rows have each of its {distinct:,} distinct values, with the same {names}"
+    if named:
+        return _refusal(column, reason, unit=True)
+    what = f"Column {column.name!r} may say which rows belong to one person or household: {reason}."
+    message = f"{what} If so, read the table with roles={{{column.name!r}: 'unit'}}."
+    return Suspect(column.name, "warn", message, reason=reason, is_unit=True)
 
 
 def _names_person(words: list[str]) -> bool:
