@@ -216,9 +216,9 @@ class Project:
         if target is not None and roles.get(target) not in ("unchanged", "sensitive", "quasi-identifier"):
             roles[target] = "target"
         given = settings.input
-        text = {"encoding": given.encoding or "utf-8", "delimiter": given.delimiter}
+        text = {name: value for name, value in given.model_dump().items() if name != "file" and value is not None}
         drop = list(settings.with_role("drop"))
-        return {"roles": roles, "drop": drop, "category": list(given.category), "missing": dict(given.missing), **text}
+        return {**text, "category": list(given.category), "roles": roles, "drop": drop}
 
     def refuse_undecided(self) -> None:
         """Raise an error for what the steward has not decided yet.

@@ -22,9 +22,8 @@ def people(rows=300, seed=1):
         job = rng.choice(["clerk", "nurse", "smith"]) if row else "queen"
         label = "yes" if age > 40 else "no"
         flat = f"{rng.integers(1, 9)}{rng.choice(['', 'a', 'b'])}"
-        lines.append(
-            f"p{row}@post.org,{zipcode},{flat},{age},{age + rng.integers(0, 9)},{pay},{job},{rng.integers(1, 9)}.5,{label}"
-        )
+        home = f"p{row}@post.org,{zipcode},{flat}"
+        lines.append(f"{home},{age},{age + rng.integers(0, 9)},{pay},{job},{rng.integers(1, 9)}.5,{label}")
     return "\n".join(lines) + "\n"
 
 
@@ -57,9 +56,8 @@ def saved():
 def test_a_draft_decides_what_it_can_and_says_why(folder):
     printed = done("init", "people.csv").stdout
     found = saved()
-    assert dict(found.columns) == {
-        "email": "drop", "zip": "", "flat": "", "age": "", "until": "", "pay": "", "job": "", "svyweight": "weight", "class": "",
-    }  # fmt: skip
+    names = ("email", "zip", "flat", "age", "until", "pay", "job", "svyweight", "class")
+    assert dict(found.columns) == {**dict.fromkeys(names, ""), "email": "drop", "svyweight": "weight"}
     assert found.input.category == ("zip", "flat")
     assert found.input.missing == {"pay": ("none",)}
     assert found.undecided == ("audience", "target")
@@ -95,7 +93,20 @@ def test_a_project_file_is_not_overwritten_unasked(folder):
 def test_a_release_without_arguments_is_that_of_its_options_byte_for_byte(project):
     done("release", "--key-file", "key", "--save")
     assert saved().output.key_file == "key"
-    table = ("--drop", "email", "--category", "zip", "--category", "flat", "--missing", "pay=none", "--weight", "svyweight", "--rare", "pool")
+    table = (
+        "--drop",
+        "email",
+        "--category",
+        "zip",
+        "--category",
+        "flat",
+        "--missing",
+        "pay=none",
+        "--weight",
+        "svyweight",
+        "--rare",
+        "pool",
+    )
     method = ("--target", "class", "--recipe", "cells", "--find-rules", "--weights", "calibrated")
     done("release", "people.csv", "-o", "other.csv", "--key-file", "key", *table, *method)
     assert (project / "people.released.csv").read_bytes() == (project / "other.csv").read_bytes()
@@ -185,6 +196,19 @@ def test_a_table_is_named_or_the_project_is_read(project):
     assert "not used" in result.stderr
     assert leafcover("plan", "people.csv", "--target", "class", "--save").exit_code == 2
     assert leafcover("measure", "people.csv").exit_code == 2
+    assert leafcover("inspect", "people.csv", "--project", project).exit_code == 2
+
+
+def test_the_report_of_a_saved_release(project):
+    FILE.write_text(FILE.read_text().replace('title = "people"', 'title = "Staff of 2024"'))
+    done("release", "--quiet", "--drop", "zip", "--drop", "pay", "--drop", "until", "--drop", "flat", "--save")
+    assert not (project / "people.report.html").exists()
+    done("report", "--quiet")
+    outer = (project / "people.report.external.html").read_text()
+    assert "Staff of 2024" in outer
+    assert "written already" in done("report").stdout
+    (project / "people.report.html").unlink()
+    assert "--force" in refused("report")
 
 
 def test_without_a_project_a_table_is_missing(folder):

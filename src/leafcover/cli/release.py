@@ -117,7 +117,7 @@ Bins = Annotated[
 
 @app.command()
 @guarded
-@with_project()
+@with_project("folder")
 @with_reading
 def release(
     table: TableFile = None,
