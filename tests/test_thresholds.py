@@ -1,6 +1,8 @@
 """Every documented threshold has one place, and moving it by a fifth is noticed."""
 
+import json
 from dataclasses import asdict, replace
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +10,8 @@ import pytest
 
 import leafcover as lc
 from leafcover.engine.attacker import Known, singletons
-from leafcover.engine.audience import AUDIENCES, Limits
-from leafcover.engine.evaluate import MOST_SINGLETONS, refuse_singletons
+from leafcover.engine.audience import AUDIENCES, Limits, limits_from
+from leafcover.engine.evaluate import MOST_SINGLETONS, pair_from, refuse_singletons
 from leafcover.errors import RiskTooHigh
 from leafcover.metrics.disclosure.individual_risk import individual
 from leafcover.metrics.pair import pair_of
@@ -17,6 +19,7 @@ from leafcover.partition.base import Partition
 from leafcover.perturb.base import fixed_by_likelihood
 from leafcover.perturb.redraw import Redraw
 from leafcover.reporting.disclosure_rules import DisclosureRules
+from leafcover.reporting.html_page import report
 from tests.tables import category, mixed, number, table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -117,6 +120,16 @@ def test_an_audience_sets_the_method_as_far_as_nothing_else_is_asked_for(audienc
     assert (other.limits.used.k, other.limits.used.share, other.limits.used.rare) == (6, 2, "allow")
     assert "queen" in other.table["job"].levels
     assert other.limits.audience == audience
+    assert limits_from(json.loads(json.dumps(made.limits.facts))) == made.limits
+
+
+@pytest.mark.parametrize("face", ["internal", "external"])
+def test_the_report_names_the_audience_and_each_threshold(face):
+    made = released_for("public", share=7)
+    page = report(pair_from(made.original, made), release=made, measures=None, audience=face, publish_tree=False)
+    for sentence in made.limits.sentences:
+        assert escape(sentence, quote=False) in page
+    assert "share = 7 instead of 11" in page
 
 
 @pytest.mark.parametrize("audience", AUDIENCES)

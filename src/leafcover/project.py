@@ -16,7 +16,7 @@ from leafcover.api import load, read, release, verify
 from leafcover.engine.audience import AUDIENCES, AudienceName, audience_named, plan_within
 from leafcover.engine.evaluate import MOST_SINGLETONS
 from leafcover.engine.manifest import ReleasePaths, beside
-from leafcover.engine.project_draft import DraftNote, DraftOptions, draft, missing_texts
+from leafcover.engine.project_draft import DraftNote, DraftOptions, code_reason, draft, missing_texts
 from leafcover.engine.project_file import (
     FILE_NAME,
     ProjectFile,
@@ -217,10 +217,9 @@ class Project:
         if target is not None and roles.get(target) not in ("unchanged", "sensitive", "quasi-identifier"):
             roles[target] = "target"
         given = settings.input
-        text: dict[str, Any] = {"encoding": given.encoding or "utf-8", "delimiter": given.delimiter}
-        text |= {"decimal": given.decimal, "thousands": given.thousands}
+        text = {name: value for name, value in given.model_dump().items() if name != "file" and value is not None}
         drop = list(settings.with_role("drop"))
-        return {"roles": roles, "drop": drop, "category": list(given.category), "missing": dict(given.missing), **text}
+        return {**text, "category": list(given.category), "roles": roles, "drop": drop}
 
     def refuse_undecided(self) -> None:
         """Raise an error for what the steward has not decided yet.
@@ -518,14 +517,14 @@ def init(
     text |= {"decimal": decimal, "thousands": thousands}
     tokens = {name: [str(one) for one in texts] for name, texts in (missing or {}).items()}
     data = read(source, category=category, missing=tokens, **text)
-    coded = [c.name for c in data if c.text_format is not None and c.text_format.width and c.name not in category]
-    found = {c.name: missing_texts(c) for c in data if c.name not in (*tokens, *category)}
-    tokens |= {
-        name: [*(MISSING_TOKENS if data[name].missing.any() else ()), *texts] for name, texts in found.items() if texts
-    }
-    coded = [*category, *coded]
-    if len(coded) > len(category) or any(found.values()):
-        data = read(source, category=coded, missing=tokens, **text)
+    texts = {c.name: missing_texts(c) for c in data if c.name not in (*tokens, *category)}
+    for name, found in texts.items():
+        if found:
+            tokens[name] = [*(MISSING_TOKENS if data[name].missing.any() else ()), *found]
+    reasons = {c.name: "given" if c.name in category else code_reason(c) for c in data if c.name not in tokens}
+    coded = {name: reason for name, reason in reasons.items() if reason is not None}
+    if len(coded) > len(category) or any(texts.values()):
+        data = read(source, category=[*coded], missing=tokens, **text)
     given = {**{name: str(role) for name, role in (roles or {}).items()}, **dict.fromkeys(drop, "drop")}
     for name in (*given, *(() if target is None else (target,))):
         if name not in data.names:

@@ -14,16 +14,16 @@ from tests.cli.helpers import leafcover, refused
 def people(rows=300, seed=1):
     """A table with what an office's file has: an identifier, zip codes, a token for missing, a weight, a class."""
     rng = np.random.default_rng(seed)
-    lines = ["email,zip,age,until,pay,job,svyweight,class"]
+    lines = ["email,zip,flat,age,until,pay,job,svyweight,class"]
     for row in range(rows):
         age, pay = rng.integers(18, 70), rng.integers(100, 9000)
         zipcode = f"0{rng.integers(1000, 1006)}"
         pay = "none" if rng.random() < 0.1 else pay
         job = rng.choice(["clerk", "nurse", "smith"]) if row else "queen"
         label = "yes" if age > 40 else "no"
-        lines.append(
-            f"p{row}@post.org,{zipcode},{age},{age + rng.integers(0, 9)},{pay},{job},{rng.integers(1, 9)}.5,{label}"
-        )
+        flat = f"{rng.integers(1, 9)}{rng.choice(['', 'a', 'b'])}"
+        home = f"p{row}@post.org,{zipcode},{flat}"
+        lines.append(f"{home},{age},{age + rng.integers(0, 9)},{pay},{job},{rng.integers(1, 9)}.5,{label}")
     return "\n".join(lines) + "\n"
 
 
@@ -56,13 +56,12 @@ def saved():
 def test_a_draft_decides_what_it_can_and_says_why(folder):
     printed = done("init", "people.csv").stdout
     found = saved()
-    assert dict(found.columns) == {
-        "email": "drop", "zip": "", "age": "", "until": "", "pay": "", "job": "", "svyweight": "weight", "class": "",
-    }  # fmt: skip
-    assert found.input.category == ("zip",)
+    names = ("email", "zip", "flat", "age", "until", "pay", "job", "svyweight", "class")
+    assert dict(found.columns) == {**dict.fromkeys(names, ""), "email": "drop", "svyweight": "weight"}
+    assert found.input.category == ("zip", "flat")
     assert found.input.missing == {"pay": ("none",)}
     assert found.undecided == ("audience", "target")
-    for name in ("email", "svyweight", "zip", "pay", "audience", "target"):
+    for name in ("email", "svyweight", "zip", "flat", "pay", "audience", "target"):
         assert f"  {name}: " in printed
     lines = FILE.read_text().splitlines()
     chosen = [line for line in lines if line and line[0] not in "#[" and not line.startswith("version")]
@@ -94,7 +93,20 @@ def test_a_project_file_is_not_overwritten_unasked(folder):
 def test_a_release_without_arguments_is_that_of_its_options_byte_for_byte(project):
     done("release", "--key-file", "key", "--save")
     assert saved().output.key_file == "key"
-    table = ("--drop", "email", "--category", "zip", "--missing", "pay=none", "--weight", "svyweight", "--rare", "pool")
+    table = (
+        "--drop",
+        "email",
+        "--category",
+        "zip",
+        "--category",
+        "flat",
+        "--missing",
+        "pay=none",
+        "--weight",
+        "svyweight",
+        "--rare",
+        "pool",
+    )
     method = ("--target", "class", "--recipe", "cells", "--find-rules", "--weights", "calibrated")
     done("release", "people.csv", "-o", "other.csv", "--key-file", "key", *table, *method)
     assert (project / "people.released.csv").read_bytes() == (project / "other.csv").read_bytes()
@@ -184,6 +196,19 @@ def test_a_table_is_named_or_the_project_is_read(project):
     assert "not used" in result.stderr
     assert leafcover("plan", "people.csv", "--target", "class", "--save").exit_code == 2
     assert leafcover("measure", "people.csv").exit_code == 2
+    assert leafcover("inspect", "people.csv", "--project", project).exit_code == 2
+
+
+def test_the_report_of_a_saved_release(project):
+    FILE.write_text(FILE.read_text().replace('title = "people"', 'title = "Staff of 2024"'))
+    done("release", "--quiet", "--drop", "zip", "--drop", "pay", "--drop", "until", "--drop", "flat", "--save")
+    assert not (project / "people.report.html").exists()
+    done("report", "--quiet")
+    outer = (project / "people.report.external.html").read_text()
+    assert "Staff of 2024" in outer
+    assert "written already" in done("report").stdout
+    (project / "people.report.html").unlink()
+    assert "--force" in refused("report")
 
 
 def test_without_a_project_a_table_is_missing(folder):

@@ -32,6 +32,7 @@ def household():
     return [
         category("region", per_unit(rng, ["n", "s", "w"])),
         category("tenure", per_unit(rng, ["own", "rent"])),
+        category("heating", per_unit(rng, ["gas", "oil", "wood"])),
         number("age", rng.integers(0, 90, UNITS * ROWS_EACH)),
         category("sex", rng.choice(["f", "m"], UNITS * ROWS_EACH).tolist()),
     ]

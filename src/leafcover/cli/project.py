@@ -79,7 +79,7 @@ class Given:
     context: typer.Context
     folder: Path | None
     save: bool
-    own: frozenset[str]  # options that mean something else in this command
+    own: frozenset[str]  # options that mean something else in this command; "folder" if it may have a ledger
     opened: "Project | None" = None  # the project, once it was read
     changes: dict[str, Any] = field(default_factory=dict)  # the options, as changes of the file
     chosen: dict[str, Any] = field(default_factory=dict)  # what the command chose, in the same way
@@ -89,6 +89,8 @@ class Given:
         if any(one is not None for one in tables):
             if self.save:
                 self.fail("--save writes options into a project file, but a table was given. Leave one of them out.")
+            if self.folder is not None and "folder" not in self.own:
+                self.fail("--project names a project to read, but a table was given. Leave one of them out.")
             if self.folder is None and FILE.is_file():
                 warn("The project file of this folder is not used, because a table was given.")
             if any(one is None for one in tables):
@@ -262,10 +264,14 @@ class Original:
         return read(path, **self.project.reading)
 
 
-def read_original(given: Given, table: Path | None, reading: Reading, target: str | None) -> Original:
-    """Read the table that was given, or that of the project."""
+def read_original(
+    given: Given, table: Path | None, reading: Reading, target: str | None, *, decided: bool = False
+) -> Original:
+    """Read the table that was given, or that of the project, in which everything must be ``decided``."""
     project = given.project(table)
     if project is not None:
+        if decided:
+            project.refuse_undecided()
         return Original(project.table(), project.input, project.target, project)
     assert table is not None
     data = reading.read(table, target=target)

@@ -117,7 +117,7 @@ Bins = Annotated[
 
 @app.command()
 @guarded
-@with_project()
+@with_project("folder")
 @with_reading
 def release(
     table: TableFile = None,
@@ -209,7 +209,7 @@ def release(
     from leafcover.engine.manifest import ReleasePaths
 
     chosen = _plan(plan, recipe, settings, bins, has_rules=bool(rules) or find_rules is not None)
-    source = read_original(given, table, reading, target)
+    source = read_original(given, table, reading, target, decided=True)
     original, project = source.table, source.project
     if project is None:
         arguments: dict[str, Any] = {
@@ -237,7 +237,6 @@ def release(
     else:
         from leafcover.project import EXPERIMENT
 
-        project.refuse_undecided()
         arguments, outputs = project.arguments, project.outputs
         arguments |= EXPERIMENT if seed is not None else {}
     paths, report = ReleasePaths(outputs["path"]), outputs["report"]

@@ -9,6 +9,7 @@ steward to decide. No comment holds a value of the table.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -21,8 +22,8 @@ from leafcover.messages import catalogue
 from leafcover.recipes.plan_file import toml_value
 from leafcover.table.formatting import PLAIN
 from leafcover.table.identifier_patterns import name_words
-from leafcover.table.inspection import Suspect, identifiers, possible_units
-from leafcover.table.recoding import rare_levels
+from leafcover.table.inspection import Suspect, identifiers
+from leafcover.table.recoding import FEWEST, rare_levels
 from leafcover.table.rule_search import find_rules
 from leafcover.table.separators import SeparatorOption
 from leafcover.table.table import Column, Role, Table
@@ -41,6 +42,8 @@ MOST_LISTED = 5  # names or warnings
 CLASSES = 4  # of a numeric target
 MANY_NUMBERS = 50  # distinct values from which a column of numbers and one or two texts is no column of codes
 MOST_MISSING_TEXTS = 2
+
+CodeReason: TypeAlias = Literal["given", "zeros", "mixed"]
 
 say = catalogue("project")
 
@@ -75,7 +78,7 @@ class DraftOptions:
     target: str | None = None
     audience: AudienceName | None = None
     roles: Mapping[str, str] = field(default_factory=dict)
-    category: Sequence[str] = ()
+    category: Mapping[str, CodeReason] = field(default_factory=dict)  # why each is read as a category
     missing: Mapping[str, Sequence[str]] = field(default_factory=dict)
     encoding: str | None = None
     delimiter: str | None = None
@@ -150,9 +153,9 @@ def _roles(table: Table, options: DraftOptions) -> _DraftRoles:
             roles[suspect.column] = kind
             why = say("why-unit", reason=suspect.reason) if kind == "unit" else say("why-drop", reason=suspect.reason)
             reasons[suspect.column] = DraftNote(kind, suspect.column, why)
-    kept = _with_roles(table, roles, options.target)
-    doubtful = [one for one in identifiers(kept) if one.is_unit and one.severity == "warn"]
-    for suspect in (*doubtful, *possible_units(kept)):
+    for suspect in identifiers(_with_roles(table, roles, options.target)):
+        if suspect.severity == "refuse" or not suspect.is_unit or suspect.column == options.target:
+            continue
         roles[suspect.column] = UNDECIDED
         reasons[suspect.column] = _perhaps_a_unit(suspect.column, say("doubt-unit", reason=suspect.reason))
     if not _fits(table, roles, options.target):  # two columns that are no people of households, for instance
@@ -225,11 +228,22 @@ def missing_texts(column: Column) -> list[str]:
     >>> missing_texts(Column("pay", "category", np.arange(61), levels=tuple(sorted([*numbers, "N"]))))
     ['N']
     """
-    if not column.is_category or len(column.levels) <= MANY_NUMBERS:
-        return []
+    texts = _texts(column)
+    many = column.is_category and len(column.levels) > MANY_NUMBERS
+    return texts if many and len(texts) <= MOST_MISSING_TEXTS else []
+
+
+def code_reason(column: Column) -> CodeReason | None:
+    """Why a column should be read as a category in any case: it has leading zeros, or numbers among texts."""
+    if column.is_category:
+        return "mixed" if 0 < len(_texts(column)) < len(column.levels) else None
+    return "zeros" if column.text_format is not None and column.text_format.width else None
+
+
+def _texts(column: Column) -> list[str]:
+    """The levels that are no numbers."""
     numbers = pc.match_substring_regex(pa.array(column.levels, pa.string()), PLAIN)
-    texts = [level for level, is_number in zip(column.levels, numbers.to_pylist(), strict=True) if not is_number]
-    return texts if len(texts) <= MOST_MISSING_TEXTS else []
+    return [level for level, is_number in zip(column.levels, numbers.to_pylist(), strict=True) if not is_number]
 
 
 # What is left to the steward.
@@ -250,8 +264,9 @@ def _about_target(left: _Left) -> str:
 
 
 def _found(left: _Left, options: DraftOptions) -> Iterator[DraftNote]:
-    for name in options.category:
-        yield DraftNote("category", name, say("why-category"))
+    for name, reason in options.category.items():
+        if reason != "given":
+            yield DraftNote("category", name, say("why-category", reason=reason))
     for name, tokens in options.missing.items():
         yield DraftNote("missing", name, say("why-missing", tokens=", ".join(tokens)))
     if left.bins is not None:
@@ -334,6 +349,9 @@ def _doubt(column: Column, suspect: Suspect | None) -> str:
     """What the steward should think about, though nothing was decided."""
     if suspect is not None and suspect.severity == "warn":
         return say("doubt-identifier", reason=suspect.reason)
+    counts = np.unique(column.values[~column.missing], return_counts=True)[1]
+    if column.kind == "number" and MANY >= len(counts) > FEW and counts.min() < FEWEST:
+        return say("doubt-codes", fewest=FEWEST)
     return say("doubt-weight") if BARE_WEIGHTS & {*name_words(column.name)} and column.kind == "number" else ""
 
 

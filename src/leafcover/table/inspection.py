@@ -166,24 +166,6 @@ def _check_rows(column: Column, table: Table) -> Suspect | None:
     return Suspect(column.name, "warn", message, reason=reason, is_unit=True)
 
 
-def possible_units(table: Table) -> tuple[Suspect, ...]:
-    """The columns that may say whose the rows are, whatever their name.
-
-    The rows of each value follow each other in the table, and agree in at least two unrelated columns.
-    """
-    found = []
-    for column in table:
-        distinct = 0 if table.roles.get(column.name) in EXEMPT_ROLES | ATTRIBUTE_ROLES else _few_rows_each(column)
-        values = column.values[~column.missing]
-        if distinct and np.count_nonzero(values[1:] != values[:-1]) + 1 == distinct:
-            constant = _constant_within(column, table)
-            if len(constant) > 1 and _unrelated(constant):
-                reason = _same_within(column, distinct, constant)
-                message = f"Column {column.name!r} may say whose the rows are: {reason}."
-                found.append(Suspect(column.name, "warn", message, reason=reason, is_unit=True))
-    return tuple(found)
-
-
 def _few_rows_each(column: Column) -> int:
     """The number of distinct values, if several rows, but not many, have each of them; otherwise 0."""
     known = column.values[~column.missing]

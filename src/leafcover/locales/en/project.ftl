@@ -17,7 +17,7 @@ about-file = { $rows ->
     [one] { $columns } column
    *[other] { $columns } columns
 } when this file was made
-about-category = read as categories: codes with leading zeros, or named by you
+about-category = read as categories: codes with leading zeros, numbers among texts, or named by you
 about-missing = texts that mean a missing value, in columns of numbers
 read-warning = When it was read: { $warning }
 
@@ -32,11 +32,15 @@ why-drop = looks like an identifier: { $reason }. Or "unchanged", or "sensitive"
 why-unit = looks like the id of a person or household: { $reason }. Leaves as new numbers; or "drop"
 why-weight = named like a survey weight; or ""
 why-missing = { $tokens } means a missing value, and the others are numbers; if they are codes, name the column under category
-why-category = has leading zeros, as codes have: read as a category
+why-category = { $reason ->
+    [zeros] has leading zeros, as codes have
+   *[mixed] has numbers and texts
+}: read as a category
+doubt-codes = if these are codes, name the column under category: numbers that fewer than { $fewest } rows hold become their neighbours
 why-bins = { $classes } classes of equal size guide the trees; it leaves as a number
 doubt-identifier = may be an identifier: { $reason }. Then "drop"
 doubt-weight = if it is a survey weight: "weight"
-doubt-unit = may say whose the rows are, because { $reason } and follow each other
+doubt-unit = may say whose the rows are, because { $reason }
 decide-unit = "unit", "drop" or "": { $reason }
 found-rules = { $count ->
     [one] one rule between columns was found
