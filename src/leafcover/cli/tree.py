@@ -67,7 +67,7 @@ def tree(
             warn(message)
     both = grow_with_unpruned(rows, min_records=min_records, confidence=confidence, grower=grower.value)
     shown = both.unpruned if no_prune else both.pruned
-    other = None if test is None else reading.read(test, target=target)
+    other = None if test is None else reading.like(data).read(test, target=target)
     if form is TreeFormat.json:
         unpruned = None if no_prune else both.unpruned
         typer.echo(json.dumps(as_json(shown, rows, unpruned=unpruned, test=other, confidence=confidence)))
@@ -153,7 +153,7 @@ def forest(
         confidence=confidence,
         incomplete=incomplete.value,
     )
-    other = None if test is None else reading.read(test, target=target)
+    other = None if test is None else reading.like(data).read(test, target=target)
     shown = ForestExport(grown, rows, table=data, test=other, test_name=str(test))
     if form is ForestFormat.json:
         typer.echo(json.dumps(forest_json(shown, confidence=confidence)))
