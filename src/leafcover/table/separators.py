@@ -86,7 +86,7 @@ def _alike(mark: str) -> str:
 
 
 def possible_separators(text: Any) -> tuple[Separators, ...]:
-    """The separators with which every text is a number, the usual reading first; none if there are none.
+    """The separators with which every text is a number, the usual reading first; empty if some text is not a number.
 
     >>> possible_separators(pa.array(["3,5", "12,75"])), possible_separators(pa.array(["1 234", "x"]))
     ((Separators(decimal=',', thousands='', before='', after=''),), ())
