@@ -98,15 +98,11 @@ def read(
     >>> len(table), table["union"].kind
     (534, 'category')
     """
+    columns: dict[str, Any] = {"missing": missing, "category": category, "drop": drop, "roles": roles}
     if isinstance(source, str | Path):
-        text: dict[str, Any] = {
-            "encoding": encoding,
-            "delimiter": delimiter,
-            "decimal": decimal,
-            "thousands": thousands,
-        }
-        return read_file(source, missing=missing, category=category, drop=drop, roles=roles, **text)
-    return from_frame(source, missing=missing, category=category, drop=drop, roles=roles)
+        marks: dict[str, Any] = {"delimiter": delimiter, "decimal": decimal, "thousands": thousands}
+        return read_file(source, encoding=encoding, **columns, **marks)
+    return from_frame(source, **columns)
 
 
 def inspect(table: IntoTable) -> TableFacts:

@@ -74,7 +74,7 @@ def test_drawn_and_averaged_values_are_written_as_the_column_writes_its_own(sepa
     texts = replace_values(column, np.array([float(number) for number in drawn])).stored.to_pylist()
     form = column.text_format
     grouped = (".", "") if separators == (".", ",") and all(abs(n) < 1000 for n in old) else separators
-    if form.fixed and form.decimals == places:
+    if form.fixed and form.decimals == places == column.grid.decimals:
         assert texts == [written(number, grouped) for number in drawn]
     between = np.array([float(number) for number in drawn]) + 1 / 3
     texts = format_values(column, between)
@@ -110,8 +110,36 @@ def test_a_column_with_one_reading_is_read_so(texts, separators, values, tmp_pat
 
 
 @pytest.mark.parametrize(
+    ("texts", "values", "drawn"),
+    [
+        (("€ 1.234,50", "€ 12,00"), (1234.5, 12), "-€ 3.000,25"),
+        (("-$1,234.50", "$12.00"), (-1234.5, 12), "-$3,000.25"),
+        (("12 %", "?", "7 %"), (12, np.nan, 7), "-3000.25 %"),
+        (("1 234,50 €", "-7,00 €"), (1234.5, -7), "-3 000,25 €"),
+        (("CHF 1'234.50", "CHF 12.00"), (1234.5, 12), "-CHF 3'000.25"),
+    ],
+)
+def test_signs_of_currencies_and_percent_are_read_and_written(texts, values, drawn, tmp_path):
+    path = table_of(tmp_path, {"c": texts})
+    table = read(path)
+    np.testing.assert_array_equal(table["c"].values, values)
+    assert len(table.warnings) == 1
+    assert replace_values(table["c"], np.full(len(texts), -3000.25)).stored.to_pylist() == [drawn] * len(texts)
+    write(table, tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_bytes() == path.read_bytes()
+    write(table, tmp_path / "out.arff")
+    np.testing.assert_array_equal(read(tmp_path / "out.arff")["c"].values, values)
+    assert len(read(table_of(tmp_path, {"c": ("1.234 %", "5.678 %")})).warnings) == 1  # in doubt as without the sign
+
+
+@pytest.mark.parametrize(
     "texts",
     [
+        ("€ 5", "$ 5"),
+        ("€ 5", "5"),
+        ("5 km", "7 km"),
+        ("A 5", "A 7"),
+        ("%", "5 %"),
         ("1,2,3", "4,5"),
         ("a,b", "1,5"),
         ("Doe, Jane", "1"),

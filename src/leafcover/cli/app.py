@@ -5,9 +5,9 @@ import re
 import sys
 import time
 from ast import literal_eval
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -342,6 +342,16 @@ class Reading:
             "thousands": separators("--thousands", self.thousands),
         }
 
+    def like(self, table: "Table") -> "Reading":
+        """The same options for a second file, with the separators that were found in the first."""
+        return self.with_separators(table.reading.decimal, table.reading.thousands)
+
+    def with_separators(self, decimal: Any, thousands: Any) -> "Reading":
+        """These options, with separators where none are given."""
+        return replace(
+            self, decimal=self.decimal or _each_column(decimal), thousands=self.thousands or _each_column(thousands)
+        )
+
     def roles(self, target: str | None) -> dict[str, Any]:
         """The role of each column; more than one is an error."""
         found: dict[str, Any] = {}
@@ -378,6 +388,13 @@ def separators(option: str, given: tuple[str, ...]) -> str | dict[str, str] | No
     if any("=" not in one for one in given):
         raise ValueOutOfRange(option, " ".join(given), "one separator for all columns, or COLUMN=SEPARATOR for each")
     return dict(one.rpartition("=")[::2] for one in given) or None
+
+
+def _each_column(given: str | Mapping[str, str] | None) -> tuple[str, ...]:
+    """The inverse of `_for_columns`."""
+    if given is None or isinstance(given, str):
+        return () if given is None else (given,)
+    return tuple(f"{name}={mark}" for name, mark in given.items())
 
 
 def with_reading(command: Callable[..., None]) -> Callable[..., None]:

@@ -269,11 +269,7 @@ def _as_released(reading: Reading, target: str | None, record: "Record") -> tupl
         filled["encoding"] = known.get("encoding", "utf-8")
     if reading.delimiter is None:
         filled["delimiter"] = known.get("delimiter")
-    for option in ("decimal", "thousands"):
-        known_marks = known.get(option)
-        if not getattr(reading, option) and known_marks is not None:
-            of_columns = known_marks.items() if isinstance(known_marks, dict) else ()
-            filled[option] = tuple(f"{name}={mark}" for name, mark in of_columns) or (known_marks,)
+    reading = reading.with_separators(known.get("decimal"), known.get("thousands"))
     return replace(reading, **filled), target if target is not None else record.target or None
 
 

@@ -258,10 +258,11 @@ class Original:
     def read_alike(self, path: Path, reading: Reading) -> "Table":
         """Another table, read in the same way."""
         if self.project is None:
-            return reading.read(path, target=self.target)
+            return reading.like(self.table).read(path, target=self.target)
         from leafcover.api import read
 
-        return read(path, **self.project.reading)
+        found = self.table.reading
+        return read(path, **{"decimal": found.decimal, "thousands": found.thousands} | self.project.reading)
 
 
 def read_original(

@@ -154,7 +154,7 @@ def write_arrow(table: Any, target: Path) -> None:
 
 # The types of released columns, as pandas and polars find them in a file. Arrow's own types say most; metadata say
 # which numbers, truth values and texts are of a nullable type of pandas, and which categories are an Enum of polars.
-# They describe the released columns alone: no index, no unused level, no number of rows of the original.
+# Everything is made from the released columns: no index, no unused level, no number of rows of the original.
 
 ENUM = b"_PL_ENUM_VALUES2"
 UNNAMED = {"name": None, "field_name": None, "pandas_type": "unicode", "numpy_type": "object", "metadata": None}

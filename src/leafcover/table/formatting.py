@@ -4,7 +4,7 @@ Everything works on whole pyarrow arrays. Callers pass only the distinct texts o
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from leafcover.table.separators import (
     SeparatorClue,
     Separators,
     clue_of,
-    look_like_numbers,
+    may_be_numbers,
     possible_separators,
 )
 from leafcover.table.table import MAX_DECIMALS, MAX_GRID_POINTS, Column, Grid, Kind, TextFormat
@@ -68,7 +68,7 @@ def parse_numbers(text: Any, missing: Bools | None, separators: Separators | Non
 
 def _parse_separated(known: Any, separators: Separators | None) -> ParsedNumbers | None:
     """Numbers with decimal commas or thousands separators."""
-    if not look_like_numbers(known):
+    if separators is None and not may_be_numbers(known):
         return None
     known = pc.utf8_trim_whitespace(known)  # spaces that are not ASCII, too
     if separators is None and (values := _floats(known)) is not None:
@@ -76,8 +76,7 @@ def _parse_separated(known: Any, separators: Separators | None) -> ParsedNumbers
     if separators is None:
         readings = possible_separators(known)
     else:
-        fits = pc.all(pc.match_substring_regex(known, separators.pattern)).as_py() is not False
-        readings = (separators,) if fits else ()
+        readings = (separators,) if separators.match(known) else ()
     if not readings:
         return None
     plain = readings[0].plain(known)
@@ -149,7 +148,7 @@ def _decimals(known: Floats, start: int) -> int | None:
 def infer_text_format(number: ParsedNumbers, grid: Grid | None) -> TextFormat:
     """How a column writes its numbers: decimal places, leading zeros, separators."""
     text = number.text
-    form = TextFormat(thousands=number.separators.thousands, decimal=number.separators.decimal)
+    form = TextFormat(**asdict(number.separators))
     if has_byte(text, b"eE"):
         return replace(form, decimals=grid.decimals if grid else 0, fixed=False)
     dotted = has_byte(text, b".")
@@ -282,7 +281,7 @@ def distinct_texts(stored: Any) -> Any:
 def format_values(column: Column, values: Floats) -> Any:
     """Format values of a number, date or time column as a pyarrow text array; nan becomes null.
 
-    >>> price = Column("price", "number", np.array([]), grid=Grid(1), text_format=TextFormat(2, thousands=True))
+    >>> price = Column("price", "number", np.array([]), grid=Grid(1), text_format=TextFormat(2, thousands=","))
     >>> format_values(price, np.array([1234.5, -7.0, 1 / 3])).to_pylist()
     ['1,234.50', '-7.00', '0.3333333333333333']
     """
@@ -331,24 +330,24 @@ def _on_grid(index: Rows, grid: Grid, text_format: TextFormat) -> Any:
 
 
 def _with_separators(text: Any, text_format: TextFormat) -> Any:
-    """Numbers with the separators of a column instead of decimal points."""
-    if text_format.thousands:
+    """Numbers with the separators and the sign of a column instead of decimal points."""
+    form = text_format
+    if form.thousands or form.before or form.after:
         whole = pc.replace_substring_regex(text, r"^-|[.e].*$", "")
         places = pc.replace_substring_regex(text, r"^-?[0-9]*", "")
-        sign = pc.if_else(pc.starts_with(text, "-"), "-", "")
-        groups = pc.replace_substring_regex(pc.utf8_reverse(whole), "([0-9]{3})", rf"\1{text_format.thousands}")
-        whole = pc.utf8_reverse(pc.utf8_rtrim(groups, text_format.thousands))
-        return pc.binary_join_element_wise(sign, whole, _with_decimal(places, text_format), "")
-    return _with_decimal(text, text_format)
-
-
-def _with_decimal(text: Any, text_format: TextFormat) -> Any:
-    return text if text_format.decimal == "." else pc.replace_substring(text, ".", text_format.decimal)
+        minus = pc.if_else(pc.starts_with(text, "-"), "-", "")
+        if form.thousands:
+            groups = pc.replace_substring_regex(pc.utf8_reverse(whole), "([0-9]{3})", rf"\1{form.thousands}")
+            whole = pc.utf8_reverse(pc.utf8_rtrim(groups, form.thousands))
+        places = places if form.decimal == "." else pc.replace_substring(places, ".", form.decimal)
+        return pc.binary_join_element_wise(minus, form.before, whole, places, form.after, "")
+    return text if form.decimal == "." else pc.replace_substring(text, ".", form.decimal)
 
 
 def plain_numbers(text: Any, text_format: TextFormat | None) -> Any:
     """The numbers of a column as formats want them that know only decimal points."""
-    return text if text_format is None else Separators(text_format.decimal, text_format.thousands).plain(text)
+    form = text_format
+    return text if form is None else Separators(form.decimal, form.thousands, form.before, form.after).plain(text)
 
 
 def _shortest(values: Floats) -> Any:

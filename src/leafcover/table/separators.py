@@ -1,8 +1,9 @@
-"""Decimal and thousands separators: those with which the texts of a column are numbers, and those that a file uses.
+"""Separators and signs of numbers: those with which the texts of a column are numbers, and those that a file uses.
 
     3,5   12,75           a decimal comma
     1.234,5   1.234.567   a decimal comma, points between thousands
     1 234,5   1'234.5     spaces or apostrophes between thousands
+    € 1.234,50   12 %     a sign of a currency or of percent, the same for all numbers of the column
     1,234   1.234         in doubt: 1234 or 1.234. Other columns of the file decide, or the user
 
 A column that has only one reading is read so. A doubt is settled by the columns without doubt if they agree; otherwise
@@ -14,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from leafcover.errors import NameUnknown, ValueOutOfRange
@@ -24,15 +26,20 @@ APOSTROPHES = "'\u2019"
 THOUSANDS = ("", ".", ",", *SPACES, *APOSTROPHES)
 SAMPLE = 20  # texts that are examined before the whole column is
 LOOKS_LIKE_NUMBER = re.compile(rf"\s*[+-]?[.,]?[0-9][0-9.,{SPACES}{APOSTROPHES}]*([eE][+-]?[0-9]+)?\s*")
+SIGN = r"(?:[€$£¥₹₽₺₩₫₴₪%‰]|EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|CZK|HUF|RON|Fr\.|kr\.?|zł|Kč|Ft)"
+SIGN_BEFORE = re.compile(rf"\s*[+-]?({SIGN}[{SPACES}]?)[+-]?[.,]?[0-9]")
+SIGN_AFTER = re.compile(rf".*[0-9][.,]?([{SPACES}]?{SIGN})\s*", re.DOTALL)
 NAMED = 5  # columns that a warning names
 
 
 @dataclass(frozen=True)
 class Separators:
-    """A decimal separator, and the one between thousands (empty: none)."""
+    """A decimal separator, the one between thousands, and a sign with its space (empty: none)."""
 
     decimal: str = "."
     thousands: str = ""
+    before: str = ""
+    after: str = ""
 
     @property
     def example(self) -> str:
@@ -41,18 +48,29 @@ class Separators:
         >>> Separators(",", ".").example
         '1.234,5'
         """
-        return f"1{self.thousands}234{self.decimal}5"
+        return f"{self.before}1{self.thousands}234{self.decimal}5{self.after}"
 
     @property
     def pattern(self) -> str:
-        """The regular expression of a number without spaces around it; thousands are separated throughout or not."""
+        """The regular expression of a number without its sign; thousands are separated throughout or not."""
         marks = f"[{_alike(self.thousands)}]"
         groups = rf"|[1-9][0-9]{{0,2}}(?:{marks}[0-9]{{3}})+" if self.thousands else ""
         places = r"\.[0-9]*" if self.decimal == "." else ",[0-9]+"
         return rf"^[+-]?(?:(?:[0-9]+{groups})(?:{places})?|[{self.decimal}][0-9]+)(?:[eE][+-]?[0-9]+)?$"
 
+    def bare(self, text: Any) -> Any:
+        """The numbers of a text array without the sign of a currency or of percent."""
+        if self.before:
+            text = pc.replace_substring_regex(text, "^([+-]?)" + re.escape(self.before), r"\1")
+        return pc.replace_substring_regex(text, re.escape(self.after) + "$", "") if self.after else text
+
+    def match(self, text: Any) -> bool:
+        """Whether every text is a number with these separators."""
+        return pc.all(pc.match_substring_regex(self.bare(text), self.pattern)).as_py() is not False
+
     def plain(self, text: Any) -> Any:
-        """The numbers of a text array without thousands separators and with a decimal point."""
+        """The numbers of a text array without sign and thousands separators, and with a decimal point."""
+        text = self.bare(text)
         for mark in _alike(self.thousands):
             text = pc.replace_substring(text, mark, "")
         return text if self.decimal == "." else pc.replace_substring(text, self.decimal, ".")
@@ -68,28 +86,48 @@ def _alike(mark: str) -> str:
 
 
 def possible_separators(text: Any) -> tuple[Separators, ...]:
-    """The separators with which every text is a number, the usual reading first; empty if there is no such pair.
+    """The separators with which every text is a number, the usual reading first; empty if some text is not a number.
 
-    >>> import pyarrow as pa
     >>> possible_separators(pa.array(["3,5", "12,75"])), possible_separators(pa.array(["1 234", "x"]))
-    ((Separators(decimal=',', thousands=''),), ())
+    ((Separators(decimal=',', thousands='', before='', after=''),), ())
     >>> [each.example for each in possible_separators(pa.array(["1,234", "7"]))]
     ['1,234.5', '1234,5']
     """
-    if not look_like_numbers(text):
+    signs = _signs_of(text)
+    if not may_be_numbers(text) or not _all_have(text, signs):
         return ()
+    text = signs.bare(text)
     used = [marks for marks in (SPACES, APOSTROPHES) if any(_contains(text, mark) for mark in marks)]
     if len(used) > 1:
         return ()
     thousands = max(used[0], key=lambda mark: _count(text, mark)) if used else ""
-    tried = [Separators(".", thousands or ","), Separators(",", thousands or ".")]
-    found = [each for each in tried if pc.all(pc.match_substring_regex(text, each.pattern)).as_py()]
+    tried = [replace(signs, thousands=thousands or ","), replace(signs, decimal=",", thousands=thousands or ".")]
+    found = [each for each in tried if each.match(text)]
     return tuple(each if _contains(text, each.thousands) else replace(each, thousands="") for each in found)
 
 
-def look_like_numbers(text: Any) -> bool:
+def _signs_of(text: Any) -> Separators:
+    """The sign of a currency or of percent that the first text has."""
+    first = next(iter(_first_texts(text)), "")
+    before, after = SIGN_BEFORE.match(first), SIGN_AFTER.fullmatch(first)
+    return Separators(before=before[1] if before else "", after=after[1] if after and not before else "")
+
+
+def _all_have(text: Any, signs: Separators) -> bool:
+    pattern = "^[+-]?" + re.escape(signs.before) + ".*" + re.escape(signs.after) + "$"
+    return not (signs.before or signs.after) or bool(pc.all(pc.match_substring_regex(text, pattern)).as_py())
+
+
+def may_be_numbers(text: Any) -> bool:
     """Whether the first texts may be numbers; a quick test, since most text is not."""
-    return all(map(LOOKS_LIKE_NUMBER.fullmatch, text.drop_null()[:SAMPLE].to_pylist()))
+    first = pa.array(_first_texts(text), pa.string())
+    return all(map(LOOKS_LIKE_NUMBER.fullmatch, _signs_of(first).bare(first).to_pylist()))
+
+
+def _first_texts(text: Any) -> list[str]:
+    """Some of the texts that are not null; the whole column is searched only if it begins with many nulls."""
+    found: list[str] = (text[: 50 * SAMPLE].drop_null() or text.drop_null())[:SAMPLE].to_pylist()
+    return found
 
 
 def _contains(text: Any, mark: str) -> bool:
@@ -109,6 +147,7 @@ class SeparatorClue:
 
     readings: tuple[Separators, ...] = ()  # with which all texts are numbers, the present one first
     decimal: str = ""  # the decimal separator, where the texts leave no doubt
+    in_doubt: bool = False  # both readings give numbers, and not the same
     may_be_code: bool = False  # digits in groups, such as 123 456 789, may be a code: the column is a category
 
 
@@ -119,10 +158,12 @@ def clue_of(text: Any, readings: tuple[Separators, ...]) -> SeparatorClue:
     """What numbers with separators say; ``text`` has no spaces around them."""
     if not readings:
         return NO_CLUE
-    first = readings[0]
-    if _may_be_code(text, first):
+    first, bare = readings[0], readings[0].bare(text)
+    if _may_be_code(bare, first):
         return SeparatorClue(readings, may_be_code=True)
-    return SeparatorClue(readings, first.decimal if len(readings) == 1 else "")
+    if len(readings) == 1:
+        return SeparatorClue(readings, first.decimal)
+    return SeparatorClue(readings, in_doubt=_contains(bare, ".") or _contains(bare, ","))
 
 
 def clue_of_points(text: Any, decimals: int) -> SeparatorClue:
@@ -131,13 +172,19 @@ def clue_of_points(text: Any, decimals: int) -> SeparatorClue:
     if decimals == 3 and all(
         pc.all(pc.match_substring_regex(some, other.pattern)).as_py() is not False for some in (text[:SAMPLE], text)
     ):
-        return SeparatorClue((POINT, other))
+        return SeparatorClue((POINT, other), in_doubt=True)
     return SeparatorClue(decimal="." if decimals else "")
 
 
 def _may_be_code(text: Any, read: Separators) -> bool:
     """Whether whole numbers in groups of digits are all of the same length, or have plus signs, as codes may."""
-    if read.thousands not in (" ", ".") or _contains(text, ",") or (read.decimal == "." and _contains(text, ".")):
+    if (
+        read.thousands not in (" ", ".")
+        or read.before
+        or read.after
+        or _contains(text, ",")
+        or (read.decimal == "." and _contains(text, "."))
+    ):
         return False
     lengths = pc.min_max(pc.utf8_length(text)).as_py()
     return bool(lengths["min"] == lengths["max"] or _contains(text, "+"))
@@ -238,7 +285,7 @@ def _settle(
             return SettledSeparators(read, "usual", clue)
         odd = delimiter == "," and read.decimal == "," and "." in marks  # 1,3 among decimal points: a list of codes?
         return SettledSeparators(None, "doubt", clue) if odd else SettledSeparators(read, "column", clue)
-    if _alike(clue.readings[0].thousands) in (SPACES, APOSTROPHES):  # only the decimal separator is open
+    if not clue.in_doubt:  # no number has decimals: either separator will do for means
         return SettledSeparators((by_file or list(clue.readings))[0], "column", clue)
     if not by_file:
         return SettledSeparators(clue.readings[0], "doubt", clue)
@@ -283,7 +330,7 @@ def _warning(names: list[str], one: SettledSeparators) -> str:
             f"Set {_setting('decimal', ',', names)} if they are numbers, otherwise {category}."
         )
     if one.reason == "doubt":
-        text, first, second = ("1,234", "1234", "1.234") if read == POINT_AND_COMMAS else ("1.234", "1.234", "1234")
+        text, first, second = ("1,234", "1234", "1.234") if read.thousands == "," else ("1.234", "1.234", "1234")
         return (
             f"{listed_columns(names)} may mean {first} or {second} by {text}; {first} is assumed. "
             f"Set {_setting('decimal', '.', names)} if so, otherwise {_setting('decimal', ',', names)}."

@@ -131,6 +131,8 @@ class TextFormat:
     thousands: str = ""  # the separator between thousands, such as the comma in 1,234,567
     pattern: str = ""  # strptime pattern of dates and times
     decimal: str = "."  # the decimal separator
+    before: str = ""  # the sign of a currency or of percent before the numbers, or after them
+    after: str = ""
 
 
 @dataclass(frozen=True)
