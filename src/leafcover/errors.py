@@ -40,7 +40,7 @@ class LeafcoverError(Exception):
     ...     lc.sample("wines")
     ... except lc.LeafcoverError as error:
     ...     print(error)
-    There is no sample table 'wines'. Did you mean 'wine'? Available: adult, boston, cps1985, german_credit, wbc, wine.
+    There is no sample table 'wines'. Did you mean 'wine'? Available: adult, boston, cps1985, german_credit, hospital, wbc, wine.
     """
 
     exit_code = 1
