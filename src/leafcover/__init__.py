@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from leafcover import errors
     from leafcover.api import inspect, load, measure, read, release, verify
+    from leafcover.engine.counts import CountRelease, count_table
     from leafcover.engine.shadow import shadow
     from leafcover.errors import LeafcoverError
     from leafcover.keyed_random import Key
@@ -29,18 +30,19 @@ if TYPE_CHECKING:
     from leafcover.partition.microaggregation import InOrder, KMeans, Mdav, Strata, VariableMdav
     from leafcover.perturb.additive import Additive, Multiplicative
     from leafcover.perturb.bounded import Bounded
+    from leafcover.perturb.cell_key import PerturbationTable
     from leafcover.perturb.centroid import Centroid
     from leafcover.perturb.deal import Deal
     from leafcover.perturb.redraw import Redraw
     from leafcover.perturb.shuffle import Shuffle
+    from leafcover.project import Project, init
     from leafcover.recipes.plan import Plan, Step
     from leafcover.recipes.plan_file import parse_plan, plan_text, read_plan
     from leafcover.recipes.registry import recipe
-    from leafcover.recode.categories import Generalise
+    from leafcover.recode.generalise import Generalise
     from leafcover.recode.intervals import Intervals
-    from leafcover.recode.local_suppression import LocalSuppression
     from leafcover.recode.numbers import BottomCode, Round, TopCode, Truncate
-    from leafcover.recode.suppress import Suppress
+    from leafcover.recode.suppress import LocalSuppression, Suppress
     from leafcover.released import Loaded, Released
     from leafcover.table.frames import from_frame
     from leafcover.table.io import sample, write
@@ -56,9 +58,10 @@ _HOMES = {
     "Bounded": "leafcover.perturb.bounded",
     "Centroid": "leafcover.perturb.centroid",
     "Conditional": "leafcover.partition.leaves",
+    "CountRelease": "leafcover.engine.counts",
     "Deal": "leafcover.perturb.deal",
     "Forest": "leafcover.partition.forest",
-    "Generalise": "leafcover.recode.categories",
+    "Generalise": "leafcover.recode.generalise",
     "Halves": "leafcover.partition.kd_tree",
     "InOrder": "leafcover.partition.microaggregation",
     "Intervals": "leafcover.recode.intervals",
@@ -68,12 +71,14 @@ _HOMES = {
     "LeafcoverError": "leafcover.errors",
     "Leaves": "leafcover.partition.leaves",
     "Loaded": "leafcover.released",
-    "LocalSuppression": "leafcover.recode.local_suppression",
+    "LocalSuppression": "leafcover.recode.suppress",
     "MEASURES": "leafcover.metrics.registry",
     "Mdav": "leafcover.partition.microaggregation",
     "Measures": "leafcover.metrics.suite",
     "Multiplicative": "leafcover.perturb.additive",
+    "PerturbationTable": "leafcover.perturb.cell_key",
     "Plan": "leafcover.recipes.plan",
+    "Project": "leafcover.project",
     "Redraw": "leafcover.perturb.redraw",
     "Refine": "leafcover.partition.forest",
     "Released": "leafcover.released",
@@ -87,9 +92,11 @@ _HOMES = {
     "Truncate": "leafcover.recode.numbers",
     "VariableMdav": "leafcover.partition.microaggregation",
     "Whole": "leafcover.partition.leaves",
+    "count_table": "leafcover.engine.counts",
     "errors": "leafcover.errors:",
     "from_frame": "leafcover.table.frames",
     "grow": "leafcover.tree.c45",
+    "init": "leafcover.project",
     "inspect": "leafcover.api",
     "load": "leafcover.api",
     "measure": "leafcover.api",
@@ -115,6 +122,7 @@ __all__ = [
     "Bounded",
     "Centroid",
     "Conditional",
+    "CountRelease",
     "Deal",
     "Forest",
     "Generalise",
@@ -131,7 +139,9 @@ __all__ = [
     "Mdav",
     "Measures",
     "Multiplicative",
+    "PerturbationTable",
     "Plan",
+    "Project",
     "Redraw",
     "Refine",
     "Released",
@@ -145,9 +155,11 @@ __all__ = [
     "Truncate",
     "VariableMdav",
     "Whole",
+    "count_table",
     "errors",
     "from_frame",
     "grow",
+    "init",
     "inspect",
     "load",
     "measure",

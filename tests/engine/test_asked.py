@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import leafcover as lc
-from leafcover.engine.run import not_reached
+from leafcover.engine.statement import not_reached
 from tests.cli.helpers import leafcover, rows_of
 from tests.tables import mixed
 

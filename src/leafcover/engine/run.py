@@ -11,10 +11,12 @@ from typing import TypeAlias
 import numpy as np
 
 from leafcover.arrays import MISSING, Array, Bools, Rows
+from leafcover.engine.audience import Limits
 from leafcover.engine.statement import (
     RuleFact,
     Statement,
     less_kept,
+    not_reached,
     recoding_sentences,
     refuse_broken,
     refuse_copied,
@@ -43,6 +45,7 @@ from leafcover.recipes.plan import (
 from leafcover.table.inspection import identifiers
 from leafcover.table.output import replace_values, take_values
 from leafcover.table.table import Column, Kind, Table, in_codes_of
+from leafcover.table.unit_layout import UnitLayout
 from leafcover.table.weights import KeptFact, in_classes, kept_facts, weighed, weight_sentences
 from leafcover.tree.predict import leaf_membership
 from leafcover.tree.tree import LeafMembership, Tree
@@ -50,49 +53,17 @@ from leafcover.tree.tree import LeafMembership, Tree
 FEWEST = 5  # a smaller count is not published
 
 
-def not_reached(
-    table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition], *, published: bool = False
-) -> tuple[str, ...]:
-    """A sentence for each requested number of rows that is not reached, or only by the whole table; if it is tiny, too.
-
-    ``table`` is the original or the release. If ``published``, a count under five is not given.
-    """
-    name = "k" if plan.recipe in ("cover", "cells") else "min_cell"
-    found = []
-    for one in sorted(dict.fromkeys(step.within for step in plan.steps), key=lambda one: -one.min_rows):
-        sizes = partitions[one].cells.sizes
-        smallest = int(sizes.min())
-        if one.groups_similar:
-            if len(sizes) == 1 < one.min_rows:
-                found.append(
-                    f"With k = {one.min_rows:,} all rows form one group: every average is that of the whole column."
-                )
-        elif smallest < one.min_rows and not (name == "k" and found):  # the target's tree asks for fewer than k
-            few = f"fewer than {FEWEST}" if published and smallest < FEWEST else str(smallest)
-            rows = "1 row" if few == "1" else f"{few} rows"
-            all_of_it = ", the whole table" if len(sizes) == 1 else ""
-            found.append(f"{name} = {one.min_rows:,} was requested; the smallest group has {rows}{all_of_it}.")
-    for share in sorted({step.perturb.shared_by for step in plan.steps}):
-        written = [table[name] for step in plan.steps if step.perturb.shared_by == share for name in step.columns]
-        few_known = [c.name for c in written if not c.is_category and 0 < np.count_nonzero(~c.missing) < share]
-        if few_known:
-            listed = ", ".join(map(repr, few_known))
-            found.append(f"share = {share:,} was requested; fewer rows have a number in {listed}: they share one.")
-    if len(table) < FEWEST:
-        found.append(f"The table has fewer than {FEWEST} rows: no method protects so few people.")
-    return tuple(dict.fromkeys(found))
-
-
-def refuse_identifiers(table: Table) -> None:
+def refuse_identifiers(table: Table) -> tuple[str, ...]:
     """Raise an error for a direct identifier that is neither dropped nor explicitly unchanged.
 
-    The target is exempt, unless its values have the pattern of an identifier.
+    The target is exempt, unless its values have the pattern of an identifier. Returns warnings of other suspects.
     """
-    found = [s for s in identifiers(table) if s.severity == "refuse"]
-    suspects = [s for s in found if s.by_pattern or table.roles.get(s.column) != "target"]
+    found = [s for s in identifiers(table) if s.by_pattern or table.roles.get(s.column) != "target"]
+    suspects = [s for s in found if s.severity == "refuse"]
     if suspects:
         more = [s.column for s in suspects[1:]]
         raise TableError(suspects[0].message + (f" Also refused as identifiers: {', '.join(more)}." if more else ""))
+    return tuple(s.message for s in found)
 
 
 # A keyed fingerprint of a table's values: equal for equal tables in any format, and useless without the key. A plain
@@ -200,6 +171,7 @@ class Release:
     unit_table: Table | None = field(default=None, repr=False)  # the release with one row for each unit
     original_kinds: Mapping[str, Kind] = field(default_factory=dict)  # of columns that recoding gave another kind
     sampled: float | None = None  # the share of the rows that was released, if a secret sample was asked for
+    limits: Limits | None = None  # the audience and its thresholds, if one was named
 
     @property
     def step_table(self) -> Table:
@@ -243,7 +215,7 @@ def run(
     whole = table
     if plan.units is None:
         whole = table.select(name for name in table.names if table.roles.get(name) != "unit")
-    refuse_identifiers(whole)
+    suspected = refuse_identifiers(whole)
     mark, given = fingerprint(whole, key), whole
     plan = plan.fitted(whole)
     whole = checked_table(plan, whole)
@@ -268,12 +240,16 @@ def run(
     allowed = _range_fractions(table, plan, partitions)
     changed = tuple(_column(c, after.get(c.name), order) for c in table)
     untied = Table(changed, roles=table.roles, source=whole.source, units=table.units)
+    if plan.units is not None:
+        _refuse_lost(untied, plan.units)
+        untied = plan.units.in_range(untied, rows_of_units)
     released = tied.tie(untied if plan.units is None else plan.units.fold(untied, rows_of_units), whole)
     classed = None
+    kept_rows = whole if plan.units is None else whole.take(plan.units.kept(rows_of_units))
     if plan.weights is not None:
         owner = rows if plan.units is None else np.repeat(rows, untied[plan.units.size].values.astype(np.int64))
         classed = in_classes(plan.weights, released, owner)
-        released = weighed(plan.weights, plan.keep_tables, whole, classed, owner)
+        released = weighed(plan.weights, plan.keep_tables, kept_rows, classed, owner)
     computed = {*tied.computed, *tied.differences, *plan.weighed} if plan.units is None else ()
     columns = tuple(
         ColumnFact(c.name, _share_changed(c.take(order), released[c.name].values), 0.0)
@@ -290,7 +266,7 @@ def run(
     rules = rule_facts(plan, whole, released, tied)
     refuse_broken(rules)
     refuse_copied(plan, whole, released)
-    kept = kept_facts(plan.keep_tables, plan.weights, whole, released, plan.least_rows) if plan.keep_tables else ()
+    kept = kept_facts(plan.keep_tables, plan.weights, kept_rows, released, plan.least_rows) if plan.keep_tables else ()
     return Release(
         table=released,
         plan=plan,
@@ -299,6 +275,7 @@ def run(
         trees=trees,
         cells=tuple(_cell_fact(step, partitions[step.within]) for step in plan.steps),
         warnings=(
+            *suspected,
             *_warnings(table, plan, partitions),
             *plan.recodings,
             *less_kept(rules),
@@ -317,6 +294,15 @@ def run(
         unit_table=None if plan.units is None else untied,
         original_kinds={c.name: c.kind for c in given if c.name in whole.names and whole[c.name].kind != c.kind},
     )
+
+
+def _refuse_lost(units: Table, layout: UnitLayout) -> None:
+    """Raise an error if a value was dealt to a unit that has no row for it."""
+    for column in units:
+        if (row := layout.presence(column.name)) is not None:
+            size, least = row
+            if (~column.missing & ~(units[size].values >= least)).any():
+                raise InvariantViolated(f"Values of {column.name!r} are lost, so nothing is written: no row has them.")
 
 
 def _carry_out(

@@ -7,7 +7,7 @@ column. So it cannot reveal more bits about the people than the description is l
 are in ``docs/explanation/what-is-proved.md``.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, exp, floor, log, log10
 from typing import Literal, TypeAlias
@@ -17,6 +17,7 @@ import numpy as np
 from leafcover.arrays import Array
 from leafcover.errors import InvariantViolated
 from leafcover.messages import catalogue
+from leafcover.partition.base import Partition, PartitionMethod
 from leafcover.perturb.base import Described
 from leafcover.recipes.plan import Plan, exposed_rules
 from leafcover.table.column_rules import ColumnRule, Linear
@@ -142,7 +143,12 @@ class RuleFact:
     @property
     def is_public(self) -> bool:
         """Whether the rule names no level, which may be a rare value."""
-        return not self.text.startswith("if ")
+        return names_no_level(self.text)
+
+
+def names_no_level(rule: str) -> bool:
+    """Whether the text of a rule has no value of the table in it."""
+    return not rule.startswith("if ")
 
 
 def rule_facts(plan: Plan, original: Table, released: Table, tied: TiedColumns) -> tuple[RuleFact, ...]:
@@ -216,3 +222,36 @@ def recoding_sentences(plan: Plan, *, most: int) -> list[str]:
     for one in plan.recode:
         same.setdefault(one.describe(detailed=len(plan.recode) <= most), []).append(" + ".join(one.columns))
     return [say("recoded", columns=", ".join(names), values=values) for values, names in same.items()]
+
+
+def not_reached(
+    table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition], *, published: bool = False
+) -> tuple[str, ...]:
+    """A sentence for each requested number of rows that is not reached, or only by the whole table; if it is tiny, too.
+
+    ``table`` is the original or the release. If ``published``, a count under five is not given.
+    """
+    name = "k" if plan.recipe in ("cover", "cells") else "min_cell"
+    found = []
+    for one in sorted(dict.fromkeys(step.within for step in plan.steps), key=lambda one: -one.min_rows):
+        sizes = partitions[one].cells.sizes
+        smallest = int(sizes.min())
+        if one.groups_similar:
+            if len(sizes) == 1 < one.min_rows:
+                found.append(
+                    f"With k = {one.min_rows:,} all rows form one group: every average is that of the whole column."
+                )
+        elif smallest < one.min_rows and not (name == "k" and found):  # the target's tree asks for fewer than k
+            few = f"fewer than {FEWEST}" if published and smallest < FEWEST else str(smallest)
+            rows = "1 row" if few == "1" else f"{few} rows"
+            all_of_it = ", the whole table" if len(sizes) == 1 else ""
+            found.append(f"{name} = {one.min_rows:,} was requested; the smallest group has {rows}{all_of_it}.")
+    for share in sorted({step.perturb.shared_by for step in plan.steps}):
+        written = [table[name] for step in plan.steps if step.perturb.shared_by == share for name in step.columns]
+        few_known = [c.name for c in written if not c.is_category and 0 < np.count_nonzero(~c.missing) < share]
+        if few_known:
+            listed = ", ".join(map(repr, few_known))
+            found.append(f"share = {share:,} was requested; fewer rows have a number in {listed}: they share one.")
+    if len(table) < FEWEST:
+        found.append(f"The table has fewer than {FEWEST} rows: no method protects so few people.")
+    return tuple(dict.fromkeys(found))

@@ -80,11 +80,10 @@ class Pair:
         return tuple(c.name for c in self.original if c.is_category)
 
     def take(self, rows: Rows) -> "Pair":
-        """Some of the people. The release is cut to the same rows, so an attack on it is easier than on all."""
-        untied = None if self.untied is None else self.untied.take(rows)
+        """Some of the rows of both tables, for utility. Attacks take samples of their own: they may count units."""
         raw = None if self.raw is None else self.raw.take(rows)
         found = replace(self, original=self.original.take(rows), released=self.released.take(rows))
-        return replace(found, untied=untied, raw=raw)
+        return replace(found, untied=None, raw=raw)
 
     def without_ties(self, tied: TiedColumns, pools: Sequence[Pooled] = (), share: int = 1) -> "Pair":
         """The same pair, with the one that attacks work on: levels and numbers are recoded as in the release."""

@@ -16,7 +16,7 @@ from leafcover.metrics.disclosure.individual_risk import Individual, Suda, indiv
 from leafcover.metrics.disclosure.informed_inference import InformedAttacks, Test, informed_attacks
 from leafcover.metrics.disclosure.interval_disclosure import (
     Averages,
-    Intervals,
+    IntervalDisclosure,
     Unmoved,
     averages,
     intervals,
@@ -95,7 +95,7 @@ class Risks:
     suda: Suda
     individual: Individual
     distances: Distances
-    intervals: Intervals | None
+    intervals: IntervalDisclosure | None
     sers: Sers | None
     candidates: Candidates | None
     unmoved: Unmoved | None

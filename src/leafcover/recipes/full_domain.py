@@ -17,8 +17,7 @@ import numpy as np
 from leafcover.arrays import Rows, Words
 from leafcover.errors import PlanError
 from leafcover.recode.base import Recoding
-from leafcover.recode.categories import Generalise
-from leafcover.recode.hierarchies import Hierarchy
+from leafcover.recode.generalise import Generalise, Hierarchy
 from leafcover.recode.intervals import Intervals, equal_frequency_edges
 from leafcover.recode.numbers import Period, Truncate, as_given
 from leafcover.recode.suppress import Suppress
@@ -38,7 +37,7 @@ Steps: TypeAlias = tuple[int, ...]  # of each column; 0 leaves it as it is
 
 @dataclass(frozen=True, eq=False)
 class Ladder:
-    """The recodings of a column, each coarser than the one before; the first step is none."""
+    """The recodings of a column, each coarser than the one before; the first step changes nothing."""
 
     column: str
     recodings: tuple[Recoding, ...]

@@ -15,10 +15,10 @@ from leafcover.recipes.full_domain import Search, ladder_of
 from leafcover.recipes.plan import Names, Plan, chosen_columns, listed_names
 from leafcover.recipes.registry import recipe
 from leafcover.recode.base import Recoding
-from leafcover.recode.hierarchies import Hierarchy, hierarchy_of
+from leafcover.recode.generalise import Hierarchy, hierarchy_of
 from leafcover.recode.intervals import Intervals, Shown
-from leafcover.recode.local_suppression import LocalSuppression
 from leafcover.recode.numbers import BottomCode, Period, Round, TopCode, Truncate
+from leafcover.recode.suppress import LocalSuppression
 from leafcover.table.recoding import FEWEST
 from leafcover.table.table import Column, Table
 

@@ -184,6 +184,7 @@ def recipe(
             table = from_frame(table)
             asked = parse_recodings(recode, table.names)
             recodings, table = fit_all(asked, table)
+            declared = [_rule(one, table) for one in rules]
             mild, chosen_target = own.rare if rare is None else rare, target_of(table, given.get("target"))
             pools, unpooled = _pools(table, mild, chosen_target), table
             leave = weights_of(table, weights) if weights is not None or table.with_role("weight") else None
@@ -198,7 +199,6 @@ def recipe(
             hints = {n: hint for n, hint in get_type_hints(make).items() if n not in UNCHECKED}
             given = {n: _checked(name, hints[n], n, v) if n in hints else v for n, v in given.items()}
             target = given.get("target", "")
-            declared = [_rule(one, table) for one in rules]
             kept = _rules_of(table, own.find_rules if find_rules is None else find_rules)
             tied = tied_columns(declared, kept, table, target=target)
             untied, layout = tied.untie(table), None
@@ -410,32 +410,6 @@ def rewritten(plan: Plan, table: Table) -> Plan:
         keep_tables=plan.keep_tables,
         recode=given,
     )
-
-
-def chosen_plan_for(
-    table: Table,
-    plan: Plan | str,
-    target: str | None,
-    asked: Mapping[str, Any],
-    *,
-    rewrite: bool,
-) -> Plan:
-    """The plan to execute. If rows were held out, a recipe rewrites its plan without them."""
-    if isinstance(plan, str):
-        return plan_for(table, plan, target=target, **asked)
-    if target is not None and plan.target and target != plan.target:
-        raise PlanError(f"The target is {target!r}, but the plan was written for {plan.target!r}. Use one of them.")
-    if asked["settings"]:
-        raise PlanError("settings are for a recipe, and a plan was given. Change the plan, or name a recipe.")
-    if asked["rules"] or asked["find_rules"] is not None:
-        raise PlanError("rules and find_rules are for a recipe, and a plan was given. Write the rules into the plan.")
-    if any(asked[name] is not None for name in ("sequence", "most_rows", "rare", "share")):
-        raise PlanError("sequence, most_rows, rare and share are for a recipe, and a plan was given. Change the plan.")
-    if asked["weights"] is not None or asked["keep_tables"]:
-        raise PlanError("weights and keep_tables are for a recipe, and a plan was given. Write them into the plan.")
-    if asked["recode"]:
-        raise PlanError("Recodings are for a recipe, and a plan was given. Write them into the plan.")
-    return rewritten(plan, table) if rewrite else plan
 
 
 def _setting(recipe: Recipe, name: str, value: Any) -> Any:

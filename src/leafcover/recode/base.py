@@ -41,6 +41,11 @@ class Recoding(ABC):
         return False
 
     @property
+    def least(self) -> int:
+        """How many people agree at least in all of its columns; 1 if that is not promised."""
+        return 1
+
+    @property
     @abstractmethod
     def columns(self) -> tuple[str, ...]:
         """The columns it recodes."""
@@ -115,9 +120,8 @@ RECODINGS: Registry[type[Recoding]] = Registry(
     "recoding",
     "leafcover.recode.numbers",
     "leafcover.recode.intervals",
-    "leafcover.recode.categories",
+    "leafcover.recode.generalise",
     "leafcover.recode.suppress",
-    "leafcover.recode.local_suppression",
 )
 
 Method = TypeVar("Method", bound=type[Recoding])

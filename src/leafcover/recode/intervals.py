@@ -11,7 +11,7 @@ import pyarrow as pa
 from leafcover.arrays import MISSING, Codes, Floats
 from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.recode.base import ColumnRecoding, methods, recoding
-from leafcover.recode.numbers import Moment, moment_number, moment_text, plain, roundest, with_numbers
+from leafcover.recode.numbers import Moment, mean_of, moment_number, moment_text, plain, roundest, with_numbers
 from leafcover.table.formatting import infer_grid, is_text, plain_text
 from leafcover.table.table import Column, Kind, Table
 
@@ -118,7 +118,7 @@ class Intervals(ColumnRecoding):
                 last = edges[at] - column.grid.step if column.grid is not None else edges[at]
                 value = edges[at - 1] / 2 + last / 2
             elif len(inside):
-                value = float(inside.mean())
+                value = mean_of(inside)
             else:
                 value = edges[at - 1] if at else edges[0] - (column.grid.step if column.grid is not None else 1.0)
             found.append(_within(column, float(value), edges, at))

@@ -19,6 +19,7 @@ Moment: TypeAlias = float | str  # a number, or a date or time as text
 Period: TypeAlias = Literal["hour", "day", "week", "month", "quarter", "year"]
 MOST_DIGITS = 15  # significant digits of a float64
 ORDERED: frozenset[Kind] = frozenset({"number", "date", "time"})
+FURTHEST = 290  # decimal places; scales beyond would overflow
 THURSDAY = 3  # the weekday of day 0, 1970-01-01, counted from Monday
 
 
@@ -116,6 +117,8 @@ def _to_multiple(values: Floats, grid: Grid | None, multiple: Grid) -> Floats:
 def significant(values: Floats, digits: int) -> Floats:
     """Numbers rounded to significant digits.
 
+    Numbers near the largest or the smallest that there are stay as they are.
+
     >>> significant(np.array([1234.0, -0.05678, 0.0]), 2).tolist()
     [1200.0, -0.057, 0.0]
     """
@@ -124,6 +127,8 @@ def significant(values: Floats, digits: int) -> Floats:
         first = np.where(values == 0, 0, np.floor(np.log10(np.abs(values)))).astype(np.int64)
     for place in np.unique(first):
         rows = first == place
+        if abs(place) > FURTHEST:
+            continue
         scale = 10.0 ** abs(int(place) - digits + 1)
         larger = place >= digits
         found[rows] = np.rint(values[rows] / scale) * scale if larger else np.rint(values[rows] * scale) / scale
@@ -166,7 +171,7 @@ class _Coded(ColumnRecoding):
         if to == "mean":
             coded = self._beyond(column, at)
             mean = column.values[coded] if coded.any() else np.array([as_number(column, at)])
-            to = as_given(column, _on_grid(column, float(mean.mean())))
+            to = as_given(column, _on_grid(column, mean_of(mean)))
         if to != "threshold" and not self._is_beyond(as_number(column, to), as_number(column, at)):
             raise ValueOutOfRange(f"{type(self).__name__}.to", to, f"at or beyond the threshold {at}")
         return replace(self, at=at, share=None, rows=None, to=to)
@@ -276,6 +281,12 @@ class BottomCode(_Coded):
         return False
 
 
+def mean_of(values: Floats) -> float:
+    """The mean; the sum of large numbers would overflow."""
+    scale = float(np.abs(values).max()) or 1.0
+    return float((values / scale).mean() * scale)
+
+
 def _on_grid(column: Column, value: float) -> float:
     """The nearest value that the column can have."""
     if column.grid is None:
@@ -302,7 +313,9 @@ def roundest(column: Column, low: float, high: float) -> float:
     if column.kind != "number" or not np.isfinite(low) or low >= high:
         return float(high)
     size = max(abs(low), abs(high))
-    for place in range(int(np.floor(np.log10(size))) + 1 if size else 0, -MOST_DIGITS, -1):
+    if not 10.0**-FURTHEST < size < 10.0**FURTHEST:
+        return float(high)
+    for place in range(int(np.floor(np.log10(size))) + 1, -MOST_DIGITS, -1):
         step = 10.0 ** abs(place)
         found = float(np.floor(high / step) * step if place >= 0 else np.floor(high * step) / step)
         if low < found <= high:

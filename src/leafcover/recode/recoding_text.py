@@ -27,9 +27,7 @@ def parse_recodings(given: Sequence[str | Recoding] | str | Recoding, names: Seq
     found = []
     for one in listed:
         if not isinstance(one, str) and not is_recoding(one):
-            raise PlanError(
-                f"A recoding must be one such as Round('wage', to=0.5), or a text. Got {type(one).__name__}."
-            )
+            raise PlanError(f"A recoding must be one such as Round('wage', 0.5), or a text. Got {type(one).__name__}.")
         found.append(parse_recoding(one, names) if isinstance(one, str) else one)
     return tuple(found)
 

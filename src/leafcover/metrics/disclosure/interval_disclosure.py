@@ -38,7 +38,7 @@ class ColumnInterval:
 
 
 @dataclass(frozen=True)
-class Intervals:
+class IntervalDisclosure:
     """Interval disclosure by column, the highest first, and by record, where every number must be inside."""
 
     columns: tuple[ColumnInterval, ...]
@@ -56,7 +56,7 @@ class Intervals:
 
 def intervals(
     pair: Pair, *, columns: Sequence[str] = (), deviations: float = DEVIATIONS, most: int = MOST_ROWS
-) -> Intervals | None:
+) -> IntervalDisclosure | None:
     """Interval disclosure over all numbers unless some are named; None without pairs.
 
     A number that is missing in one table is not disclosed; one that is missing in both is ignored, and a record
@@ -96,7 +96,7 @@ def intervals(
         met |= ~neither
         ranks = np.where(neither, ranks, np.maximum(ranks, apart))
         inside &= neither | close
-    return Intervals(
+    return IntervalDisclosure(
         tuple(sorted(found, key=lambda c: (-c.rank.value, -c.deviation.value, c.column))),
         risk_of(_disclosed(ranks[met])),
         risk_of(inside[met].astype(np.float64)),
