@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SITE := .venv/site
 
-.PHONY: help demo docs test test-all check browser postgresql bench audit scoreboard nist identifiers units rules suppression clustering forests response reconstruction collector pictures clean
+.PHONY: help demo docs test test-all check browser postgresql bench audit scoreboard nist identifiers units rules counts suppression clustering forests response reconstruction collector pictures clean
 
 help:            ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -96,6 +96,9 @@ rules: .venv/developer .venv-tables/public ## which rules between columns releas
 
 suppression: .venv/developer ## cells that k-anonymity takes, and whom it protects; writes docs/results/suppression.md
 	$(BIN)/python benchmarks/suppression.py
+
+counts: .venv/developer ## what differencing recovers from tables of counts; writes docs/results/counts.md
+	$(BIN)/python benchmarks/counts.py
 
 clustering: .venv/developer ## clusters after each method, as in Roy; writes docs/results/clustering.md
 	$(BIN)/python benchmarks/clustering.py
