@@ -122,10 +122,11 @@ class Search:
 
         return any(short(*one) for one in self.needs)
 
-    def sweep(self, sets, deep):
+    def sweep(self, sets, deep, lost=False):
         saved = 0.0
         for columns in sets:
-            saved += self.open(columns, [i for i in range(len(self.records)) if self.cost(i)], deep)
+            movers = [i for i in range(len(self.records)) if self.cost(i) and (not lost or self.chosen[i] is None)]
+            saved += self.open(columns, movers, deep)
         return saved
 
     def merge(self, sets):
@@ -158,30 +159,32 @@ class Search:
         return saved
 
 
-def greedy(records, price, needs, sets):
+def greedy(records, price, needs, sets, everybody=False):
     """One set of columns after the other, the cheapest first, for all records that become safe with it.
 
-    Records that are left over take in others; the columns that are suppressed in each record.
+    Records that are left over take in unsuppressed ones, or any.
     """
     search = Search(records, price, needs)
     search.sweep(sets, False)
-    search.sweep(sets, True)
+    if None in search.chosen:
+        search.sweep(sets, True, lost=not everybody)
     while None in search.chosen:
         search.merge(sets)
     return search
 
 
 def improved(records, price, needs, sets, rounds):
-    """The same as in the package: greedily, then better for as long as something is saved."""
-    search = greedy(records, price, needs, sets)
-    for _ in range(rounds):
+    """As in the package: greedily in both ways, then better for as long as something is saved."""
+    ways = [greedy(records, price, needs, sets, everybody) for everybody in (False, True)]
+    for search in ways:
+        for _ in range(rounds):
+            while search.restore():
+                pass
+            if not search.sweep(sets, True):
+                break
         while search.restore():
             pass
-        if not search.sweep(sets, True):
-            break
-    while search.restore():
-        pass
-    return search
+    return min(ways, key=lambda search: search.total())
 
 
 def one_by_one(records, price, k, sets):

@@ -43,7 +43,7 @@ class Choice(NamedTuple):
     cost: Floats  # (records,) of one of its rows; infinite while it has no class
 
 
-class Classes(NamedTuple):
+class ClassTables(NamedTuple):
     """Hash tables with open addressing, whose lengths are powers of two; a key of 0 is a free place."""
 
     key: Words
@@ -57,7 +57,7 @@ class Classes(NamedTuple):
 class Scratch(NamedTuple):
     """Memory for the groups of one set of columns."""
 
-    key: Words  # hash table as in `Classes`
+    key: Words  # hash table as in `ClassTables`
     group: Rows
     place: Rows  # (groups,) in the hash table
     weight: Rows  # (groups,) rows of the records that gain
@@ -113,7 +113,7 @@ def _cost(price: Floats, columns: int) -> float:
 
 
 @njit(**INNER)
-def _count(records: Records, record: int, key: int, sign: int, classes: Classes) -> int:
+def _count(records: Records, record: int, key: int, sign: int, classes: ClassTables) -> int:
     """Add a record to the class of a key (sign 1), or take it out (-1); the place of the class."""
     at = place_of(classes.key, key)
     if classes.key[at] == np.uint64(0):
@@ -143,20 +143,19 @@ def _is_valid(rows: int, distinct: Rows, need: Rows) -> bool:
 
 
 @njit(**ENTRY)
-def count_classes(records: Records, choice: Choice, classes: Classes) -> None:
-    """Fill empty hash tables with the classes of all records that have one."""
+def count_classes(records: Records, choice: Choice, classes: ClassTables, leave_invalid: bool) -> None:
+    """Fill empty hash tables with the classes of all records that have one.
+
+    If asked, the records of classes that are not valid then have none.
+    """
     for record in range(len(records.full)):
         if choice.cost[record] < np.inf:
             _count(records, record, choice.key[record], _ADD, classes)
-
-
-@njit(**ENTRY)
-def leave_invalid(records: Records, choice: Choice, classes: Classes) -> None:
-    """Records of classes that are not valid have no class."""
-    for record in range(len(records.full)):
-        at = place_of(classes.key, choice.key[record])
-        if not _is_valid(classes.rows[at], classes.distinct[at], records.need):
-            choice.cost[record] = np.inf
+    if leave_invalid:
+        for record in range(len(records.full)):
+            at = place_of(classes.key, choice.key[record])
+            if not _is_valid(classes.rows[at], classes.distinct[at], records.need):
+                choice.cost[record] = np.inf
 
 
 @njit(**INNER)
@@ -216,7 +215,7 @@ def _sort_by_group(movers: Rows, donors: Rows, groups: int, scratch: Scratch) ->
 def open_classes(
     records: Records,
     choice: Choice,
-    classes: Classes,
+    classes: ClassTables,
     scratch: Scratch,
     columns: int,
     movers: Rows,
@@ -253,7 +252,7 @@ def open_classes(
 
 @njit(**INNER)
 def _collect(
-    records: Records, choice: Choice, classes: Classes, scratch: Scratch, columns: int, group: int, deep: bool
+    records: Records, choice: Choice, classes: ClassTables, scratch: Scratch, columns: int, group: int, deep: bool
 ) -> tuple[int, float, bool]:
     """Take records of a group out of their classes: those that gain and, if ``deep``, as many others as are needed.
 
@@ -335,24 +334,34 @@ ROUNDS = 4  # of improvements; on five real tables the third changed less than o
 def suppressed_columns(records: Records, sets: Rows) -> Rows:
     """The columns to suppress in each record, so that every class is valid; one class of all records must be.
 
-    ``sets`` are the sets of columns to try, the cheapest first; they begin with none and end with all.
+    ``sets`` are the sets of columns to try, the cheapest first; they begin with none and end with all. Greedily, one
+    set after the other is suppressed in all records that it brings into a valid class. Records that are left over take
+    in unsuppressed ones, or any; the cheaper way is chosen. Then records move for as long as something is saved.
     """
     count = len(records.full)
-    choice = Choice(np.zeros(count, np.int64), records.full.copy(), np.zeros(count))
-    leave_invalid(records, choice, _counted(records, choice))
-    scratch = _scratch(records)
-    for deep in (False, True):
-        _sweep(records, choice, scratch, sets, deep)
-    while np.isinf(choice.cost).any():
-        _merge_a_class(records, choice, sets)
-    for _ in range(ROUNDS):
+    choice, scratch = Choice(np.zeros(count, np.int64), records.full.copy(), np.zeros(count)), _scratch(records)
+    _counted(records, choice, leave_invalid=True)
+    _sweep(records, choice, scratch, sets, deep=False)
+    if not np.isinf(choice.cost).any():
+        return _improved(records, choice, scratch, sets).columns
+    weight, ways = np.diff(records.begin), []
+    for least in (np.inf, SMALLEST_GAIN):
+        way = Choice(choice.columns.copy(), choice.key.copy(), choice.cost.copy())
+        _sweep(records, way, scratch, sets, deep=True, least=least)
+        while np.isinf(way.cost).any():
+            _merge_a_class(records, way, sets)
+        ways.append(_improved(records, way, scratch, sets))
+    return min(ways, key=lambda way: float(way.cost @ weight)).columns
+
+
+def _improved(records: Records, choice: Choice, scratch: Scratch, sets: Rows) -> Choice:
+    """Moves records to cheaper classes; at last no cell can be restored."""
+    for turn in range(ROUNDS + 1):
         while _restore(records, choice, scratch):
             pass
-        if not _sweep(records, choice, scratch, sets, True):
+        if turn == ROUNDS or not _sweep(records, choice, scratch, sets, deep=True):
             break
-    while _restore(records, choice, scratch):
-        pass
-    return choice.columns
+    return choice
 
 
 def power_of_two(least: int) -> int:
@@ -360,11 +369,11 @@ def power_of_two(least: int) -> int:
     return 1 << max(least - 1, 1).bit_length()
 
 
-def _counted(records: Records, choice: Choice) -> Classes:
+def _counted(records: Records, choice: Choice, *, leave_invalid: bool = False) -> ClassTables:
     """The classes of all records, in new hash tables that are at most a quarter full."""
     attributes = records.values.shape[1]
     places, pairs = power_of_two(4 * len(records.full)), power_of_two(4 * records.values.size)
-    classes = Classes(
+    classes = ClassTables(
         np.zeros(places, np.uint64),
         np.zeros(places, np.int64),
         np.zeros((places, attributes), np.int64),
@@ -372,7 +381,7 @@ def _counted(records: Records, choice: Choice) -> Classes:
         np.zeros(pairs, np.int64),
         np.zeros(2, np.int64),
     )
-    count_classes(records, choice, classes)
+    count_classes(records, choice, classes, leave_invalid)
     return classes
 
 
@@ -395,11 +404,13 @@ def _scratch(records: Records) -> Scratch:
     )
 
 
-def _sweep(records: Records, choice: Choice, scratch: Scratch, sets: Rows, deep: bool) -> float:
-    """Open classes with one set of columns after the other; what is saved."""
+def _sweep(
+    records: Records, choice: Choice, scratch: Scratch, sets: Rows, *, deep: bool, least: float = SMALLEST_GAIN
+) -> float:
+    """Open classes with one set of columns after the other, of records that cost at least so much; what is saved."""
     classes, saved = _counted(records, choice), 0.0
     for columns in sets:
-        movers = np.flatnonzero(choice.cost)
+        movers = np.flatnonzero(choice.cost >= least)
         if not len(movers):
             break
         classes = _with_room(records, choice, classes)
@@ -422,7 +433,7 @@ def _restore(records: Records, choice: Choice, scratch: Scratch) -> float:
     return saved
 
 
-def _with_room(records: Records, choice: Choice, classes: Classes) -> Classes:
+def _with_room(records: Records, choice: Choice, classes: ClassTables) -> ClassTables:
     """The hash tables, or new ones if keys of former classes fill half of them."""
     full = 2 * classes.used[0] > len(classes.key) or 2 * classes.used[1] > len(classes.pair)
     return _counted(records, choice) if full else classes
