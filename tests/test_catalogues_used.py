@@ -13,7 +13,16 @@ BUILT_IN = [name for name, one in MEASURES.items() if one.place or one.by_name] 
 USERS = {
     "sweep": ("tuning", "cli/sweep.py"),
     "measures": ("metrics",),
-    "release": ("engine/run.py", "engine/statement.py", "engine/ledger.py", "released.py", "table/weights.py"),
+    "counts": ("engine/counts.py",),
+    "release": (
+        "engine/run.py",
+        "engine/statement.py",
+        "engine/ledger.py",
+        "engine/audience.py",
+        "released.py",
+        "table/weights.py",
+    ),
+    "project": ("engine/project_draft.py", "cli/project.py", "cli/measure.py"),
 }
 
 

@@ -12,6 +12,7 @@ import typer
 
 import leafcover
 from leafcover.cli.main import application
+from leafcover.engine.project_file import ProjectFile
 from leafcover.partition.base import PARTITIONS
 from leafcover.perturb.base import PERTURBATIONS
 from leafcover.recipes import RECIPES
@@ -52,6 +53,16 @@ def test_every_key_of_a_survey_is_documented():
             assert f"`{key}`" in tables or f"`[{key}]`" in tables, key
 
 
+def test_every_key_of_a_project_file_is_documented():
+    page = (DOCS / "how-to" / "project-file.md").read_text("utf-8")
+    keys = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    for name, field in ProjectFile.model_fields.items():
+        table = f"`[{name}]`" if name in ("input", "columns", "method", "limits", "output") else f"`{name}`"
+        assert any(table in key for key in keys), name
+        for inner in getattr(field.annotation, "model_fields", ()):
+            assert any(f"`{inner}`" in key for key in keys), f"{name}.{inner}"
+
+
 def test_every_recipe_is_in_the_readme():
     for name in RECIPES:
         assert f"`{name}`" in README
@@ -71,7 +82,17 @@ def test_public_names_are_the_list_and_load():
         _ = leafcover.nothing
 
 
-MET = ("Released", "Loaded", "Plan", "Step", "Measures", "Table", "Key", "recipes.Recipe")  # classes that users meet
+MET = (
+    "Released",
+    "Loaded",
+    "Project",
+    "Plan",
+    "Step",
+    "Measures",
+    "Table",
+    "Key",
+    "recipes.Recipe",
+)  # classes that users meet
 
 
 def public():

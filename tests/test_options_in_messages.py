@@ -91,6 +91,7 @@ def test_every_parameter_is_mapped_to_an_option_that_exists():
         ("Add target=COLUMN.", "Add --target COLUMN."),
         ("Add bins=N to predict N groups.", "Add --bins N to predict N groups."),
         ("Give pairs=..., or more.", "Give --pairs, or more."),
+        ("Set most_rows=1.", "Set --most-rows 1."),
         ("Set encoding='utf-16'.", "Set --encoding utf-16."),
         ("Overwrite it with force=True.", "Overwrite it with --force."),
         ("Allow them with max_singletons=1.", "Allow them with --force."),

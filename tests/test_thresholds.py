@@ -1,13 +1,17 @@
 """Every documented threshold has one place, and moving it by a fifth is noticed."""
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
+from html import escape
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import leafcover as lc
 from leafcover.engine.attacker import Known, singletons
-from leafcover.engine.evaluate import MOST_SINGLETONS, refuse_singletons
+from leafcover.engine.audience import AUDIENCES, Limits, limits_from
+from leafcover.engine.evaluate import MOST_SINGLETONS, pair_from, refuse_singletons
 from leafcover.errors import RiskTooHigh
 from leafcover.metrics.disclosure.individual_risk import individual
 from leafcover.metrics.pair import pair_of
@@ -15,7 +19,10 @@ from leafcover.partition.base import Partition
 from leafcover.perturb.base import fixed_by_likelihood
 from leafcover.perturb.redraw import Redraw
 from leafcover.reporting.disclosure_rules import DisclosureRules
+from leafcover.reporting.html_page import report
 from tests.tables import category, mixed, number, table
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def released_with(singletons):
@@ -67,3 +74,66 @@ def test_a_count_below_five_is_not_published():
     rules = DisclosureRules(1000, True)
     assert rules.count(5) == "5"
     assert rules.count(4) != "4"
+
+
+@pytest.mark.parametrize(
+    ("audience", "thresholds"),
+    [
+        ("public", {"max_risk": 0.05, "max_singletons": 0.0, "k": 20, "share": 11, "rare": "pool"}),
+        ("researchers", {"max_risk": 0.2, "max_singletons": 0.05, "k": 5, "share": 5, "rare": "pool"}),
+    ],
+)
+def test_each_audience_has_its_thresholds_and_a_sentence_for_each(audience, thresholds):
+    assert asdict(AUDIENCES[audience]) == thresholds
+    sentences = Limits(audience, AUDIENCES[audience]).sentences
+    assert len(sentences) == len(thresholds) + 2
+    page = (ROOT / "docs" / "how-to" / "project-file.md").read_text("utf-8")
+    rows = [one for one in page.partition("## Who gets it")[2].splitlines() if one.startswith("| `")]
+    line = {one.split("|")[1].strip(" `"): one for one in reversed(rows)}
+    column = 2 if audience == "public" else 3
+    for name, value in thresholds.items():
+        assert any(name in sentence and str(value) in sentence for sentence in sentences)
+        assert line[name].split("|")[column].strip(" `") == str(value)
+
+
+def released_for(audience, **given):
+    """A table of which one level and one number are rare, released for an audience."""
+    rng = np.random.default_rng(1)
+    pay = np.repeat(np.arange(60.0), 7)[:400]
+    original = table(
+        category("job", ["queen"] * 4 + ["clerk", "nurse"] * 198),
+        number("pay", rng.permutation(pay)),
+        category("class", rng.choice(["yes", "no"], 400).tolist()),
+    )
+    return lc.release(original, "cover", target="class", seed=1, audience=audience, max_risk=1.0, **given)
+
+
+@pytest.mark.parametrize(("audience", "k", "share"), [("public", 20, 11), ("researchers", 10, 5)])
+def test_an_audience_sets_the_method_as_far_as_nothing_else_is_asked_for(audience, k, share):
+    made = released_for(audience)
+    assert made.limits.used.k == k
+    assert min(cell.smallest for cell in made.cells) >= k
+    assert made.limits.used.share == share
+    assert np.unique(made.table["pay"].values, return_counts=True)[1].min() >= share
+    assert "queen" not in made.table["job"].levels
+    other = released_for(audience, settings={"k": 6, "share": 2}, rare="allow")
+    assert (other.limits.used.k, other.limits.used.share, other.limits.used.rare) == (6, 2, "allow")
+    assert "queen" in other.table["job"].levels
+    assert other.limits.audience == audience
+    assert limits_from(json.loads(json.dumps(made.limits.facts))) == made.limits
+
+
+@pytest.mark.parametrize("face", ["internal", "external"])
+def test_the_report_names_the_audience_and_each_threshold(face):
+    made = released_for("public", share=7)
+    page = report(pair_from(made.original, made), release=made, measures=None, audience=face, publish_tree=False)
+    for sentence in made.limits.sentences:
+        assert escape(sentence, quote=False) in page
+    assert "share = 7 instead of 11" in page
+
+
+@pytest.mark.parametrize("audience", AUDIENCES)
+def test_an_audience_refuses_a_risk_above_its_limit_unless_another_is_set(audience):
+    original = mixed(1, rows=200, missing=0)
+    with pytest.raises(RiskTooHigh, match=f"limit of {AUDIENCES[audience].max_risk}"):
+        lc.release(original, "additive", settings={"spread": 0.001}, seed=1, audience=audience)

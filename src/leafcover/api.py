@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from leafcover.engine.attacker import Known
+from leafcover.engine.audience import AudienceName, Thresholds, audience_named, limits_of, plan_within
 from leafcover.engine.evaluate import (
     Comparison,
     check_limit,
@@ -18,6 +19,8 @@ from leafcover.engine.evaluate import (
     measure_some,
     refuse_same_people,
     refuse_singletons,
+    refuse_with_a_release,
+    released_rows,
 )
 from leafcover.engine.evaluate import (
     hold_out as split_rows,
@@ -31,17 +34,18 @@ from leafcover.engine.run import Progress, Release, run
 from leafcover.engine.verify import Check
 from leafcover.engine.verify import verify as verify_record
 from leafcover.errors import PlanError, TableError, ValueOutOfRange
-from leafcover.keyed_random import Key, key_from_file
+from leafcover.keyed_random import Key, choose_key, key_from_file
 from leafcover.metrics.pair import pair_of, source_of
 from leafcover.metrics.suite import Measures
 from leafcover.recipes.plan import Plan
-from leafcover.recipes.registry import RECIPES, Rare, plan_for, rewritten
+from leafcover.recipes.registry import RECIPES, Rare, rewritten
 from leafcover.released import SILENT, Loaded, Released
 from leafcover.table.column_rules import ColumnRule
 from leafcover.table.frames import from_frame
 from leafcover.table.inspection import TableFacts, describe
 from leafcover.table.io import MissingTokens
 from leafcover.table.io import read as read_file
+from leafcover.table.separators import SeparatorOption
 from leafcover.table.table import IntoTable, Role, Table, check_weight, column_name, without_unused_levels
 from leafcover.table.weights import Leave
 
@@ -55,6 +59,8 @@ def read(
     drop: Sequence[str] = (),
     encoding: str = "utf-8",
     delimiter: str | None = None,
+    decimal: SeparatorOption = None,
+    thousands: SeparatorOption = None,
 ) -> Table:
     """Read a table from a file or a data frame.
 
@@ -77,6 +83,9 @@ def read(
         Encoding of a text file. Ignored for other formats and for frames.
     delimiter : str, optional
         Delimiter of a CSV file. By default it is inferred from the header. Ignored for other formats and for frames.
+    decimal, thousands : str or mapping of str to str, optional
+        The decimal separator of a CSV file, "." or ",", and that of thousands: ",", ".", " " (any space), "'" or ""
+        (none); for all columns or for each. By default they are found, with a warning; 1,234 may need them.
 
     Returns
     -------
@@ -89,17 +98,11 @@ def read(
     >>> len(table), table["union"].kind
     (534, 'category')
     """
+    columns: dict[str, Any] = {"missing": missing, "category": category, "drop": drop, "roles": roles}
     if isinstance(source, str | Path):
-        return read_file(
-            source,
-            missing=missing,
-            category=category,
-            drop=drop,
-            roles=roles,
-            encoding=encoding,
-            delimiter=delimiter,
-        )
-    return from_frame(source, missing=missing, category=category, drop=drop, roles=roles)
+        marks: dict[str, Any] = {"delimiter": delimiter, "decimal": decimal, "thousands": thousands}
+        return read_file(source, encoding=encoding, **columns, **marks)
+    return from_frame(source, **columns)
 
 
 def inspect(table: IntoTable) -> TableFacts:
@@ -148,8 +151,10 @@ def release(
     hold_out: float | None = None,
     max_risk: float | None = None,
     max_singletons: float | None = None,
+    audience: AudienceName | None = None,
     project: str | Path | None = None,
     again: bool = False,
+    replaces: str | None = None,
     progress: Progress | None = None,
 ) -> Released:
     """Release a table by a plan or a recipe.
@@ -200,10 +205,14 @@ def release(
         Raise `RiskTooHigh` if a limited risk is above this.
     max_singletons : float, optional
         Raise `RiskTooHigh` if more than this share of the rows are singletons, alone in their cell.
+    audience : {"public", "researchers"}, optional
+        For whom the release is made: sets k, share, rare, max_risk and max_singletons, unless they are given.
     project : str or Path, optional
         A folder with a ledger of releases: raise `RepeatedRelease` if 5% of the people are in an earlier one.
     again : bool, default False
         Release people again, and say what averaging all their releases gains.
+    replaces : str, optional
+        The file of an earlier release in the ledger that was never given away: it is taken out.
     progress : callable, optional
         Called with the current task and the share that is done.
 
@@ -219,11 +228,16 @@ def release(
     True
     """
     tell = progress or SILENT
-    chosen, new_key = _key(key, key_file, seed)
+    chosen, new_key = choose_key(key, key_file, seed)
     if isinstance(plan, str):
         RECIPES.named(plan)
     else:
         _check_plan(plan)
+    within = None if audience is None else audience_named(audience)
+    if within is not None:
+        max_risk = within.max_risk if max_risk is None else max_risk
+        max_singletons = within.max_singletons if max_singletons is None else max_singletons
+        rare = rare if rare is not None or isinstance(plan, Plan) else within.rare
     if max_risk is not None:
         check_limit(max_risk)
         if keep_order:
@@ -232,8 +246,9 @@ def release(
             )
     if hold_out is not None and not 0 < hold_out < 1:
         raise ValueOutOfRange("hold_out", hold_out, "a share above 0 and below 1")
-    if again and project is None:
-        raise PlanError("again=True needs the ledger of a project. Name its folder with project=..., or leave it out.")
+    if project is None and (again or replaces is not None):
+        given = "again=True" if again else "replaces=..."
+        raise PlanError(f"{given} needs the ledger of a project. Name its folder with project=..., or leave it out.")
     whole = from_frame(table)
     kept, held = split_rows(whole, hold_out, chosen)
     original = without_unused_levels(whole, kept) if len(held) else whole
@@ -241,11 +256,12 @@ def release(
     if project is not None:
         from leafcover.engine.ledger import confirmed, find_repeats
 
-        repeats = find_repeats(original, project, again=again, key=None if new_key else chosen)
+        key_used = None if new_key else chosen
+        repeats = find_repeats(original, project, again=again, key=key_used, replaces=replaces)
     tell("writing the plan", 0.0)
     asked: dict[str, Any] = {"settings": settings, "rules": rules, "find_rules": find_rules, "sequence": sequence}
     asked |= {"most_rows": most_rows, "rare": rare, "share": share, "weights": weights, "keep_tables": keep_tables}
-    chosen_plan = _plan_for(original, plan, target, asked, rewrite=bool(len(held)))
+    chosen_plan = _plan_for(original, plan, target, asked, within, rewrite=bool(len(held)))
     if not unit_numbers:
         chosen_plan = _without_numbers(chosen_plan)
     made = run(
@@ -255,6 +271,9 @@ def release(
         keep_order=keep_order,
         progress=progress,
     )
+    if audience is not None:
+        figures: dict[str, Any] = {"max_risk": max_risk, "max_singletons": max_singletons, "rare": rare}
+        made = replace(made, limits=limits_of(audience, chosen_plan, **figures))
     found = Released(
         **made.__dict__,
         repeats=None if repeats is None else confirmed(repeats, made),
@@ -277,34 +296,18 @@ def _without_numbers(plan: Plan) -> Plan:
     return plan.replaced(units=replace(plan.units, unnumbered=True))
 
 
-def _key(key: Key | None, key_file: str | Path | None, seed: int | None) -> tuple[Key, bool]:
-    """The key to use, and whether it is new."""
-    chosen = [name for name, one in (("key", key), ("key_file", key_file), ("seed", seed)) if one is not None]
-    if len(chosen) > 1:
-        given = " and ".join(f"{name}=..." for name in chosen)
-        raise PlanError(f"Got {given}, but there is one key. Give a key to publish, or a seed to experiment.")
-    if seed is not None:
-        return Key.from_seed(seed), False
-    if key is not None:
-        if not isinstance(key, Key):
-            raise PlanError(f"A key must be a leafcover.Key, such as Key.fresh(). Got {type(key).__name__}.")
-        return key, False
-    if key_file is not None and Path(key_file).exists():
-        return key_from_file(Path(key_file)), False
-    return Key.fresh(), True
-
-
 def _plan_for(
     table: Table,
     plan: Plan | str,
     target: str | None,
     asked: Mapping[str, Any],
+    within: Thresholds | None,
     *,
     rewrite: bool,
 ) -> Plan:
     """The plan to execute. If rows were held out, a recipe rewrites its plan without them."""
     if isinstance(plan, str):
-        return plan_for(table, plan, target=target, **asked)
+        return plan_within(table, plan, within, {"target": target, **asked})
     if target is not None and plan.target and target != plan.target:
         raise PlanError(f"The target is {target!r}, but the plan was written for {plan.target!r}. Use one of them.")
     if asked["settings"]:
@@ -410,9 +413,9 @@ def measure(
     tell = progress or SILENT
     if isinstance(released, Release):
         given = {"pairs": pairs, "plan": plan, "quasi_identifiers": quasi_identifiers, "sensitive": sensitive}
-        _refuse_with_a_release(released, {**given, "weight": weight, "target": target})
+        refuse_with_a_release(released, {**given, "weight": weight, "target": target})
         aside = aside if aside is not None else getattr(released, "held_out", None)
-        compared = compared_to(_released_rows(before, released), released, aside)
+        compared = compared_to(released_rows(before, released), released, aside)
         if aside is not None:
             refuse_same_people(compared.pair)
         return measure_all(compared, tell=tell) if only is None else measure_some(compared, only, tell=tell)
@@ -434,30 +437,6 @@ def measure(
     known = None if plan is None else Known.rebuilt(pair.original, plan)
     compared = Comparison(pair, known)
     return measure_all(compared, tell=tell) if only is None else measure_some(compared, only, tell=tell)
-
-
-def _refuse_with_a_release(released: Release, given: Mapping[str, Any]) -> None:
-    """A release knows its plan, pairs and roles; others would be ignored."""
-    for name, value in given.items():
-        absent = value is None or (not isinstance(value, Plan) and len(value) == 0)
-        if not absent and not (name == "target" and value == released.plan.target):
-            raise PlanError(
-                f"{name} cannot be given for a release, which has its own. Name roles when you read the original, "
-                f"or measure release.table with pairs=release.source."
-            )
-
-
-def _released_rows(table: Table, released: Release) -> Table:
-    """The rows of the original that were released."""
-    rows = released.source if (given := getattr(released, "rows", None)) is None else given
-    if len(rows) == len(table):
-        return table
-    if len(rows) and rows.max() >= len(table):
-        raise TableError(
-            f"The release was made from a table with at least {int(rows.max()) + 1} rows, but the original has "
-            f"{len(table)}. Give the table that was released."
-        )
-    return table if given is None else without_unused_levels(table, rows)
 
 
 def load(
@@ -509,7 +488,9 @@ def load(
     place = Path(path)
     record = load_record(place, None if manifest is None else Path(manifest))
     if original is None:
-        return Loaded(read_file(place, **record.text_options), record)
+        return Loaded(read_file(place, **({} if record.is_of_counts else record.text_options)), record)
+    if record.is_of_counts:
+        raise TableError(f"{str(place)!r} is a table of counts, which has no rows to measure. Verify it instead.")
     before = _original(original, record, target)
     aside = read_like(Path(control), before) if isinstance(control, str | Path) else control
     found = recall(

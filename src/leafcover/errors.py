@@ -7,6 +7,7 @@ LeafcoverError
 ├── PlanError         a plan that contradicts itself or the table
 ├── OutputError       a result that cannot be written
 ├── InvariantViolated a perturbation broke one of its guarantees; nothing is written
+├── ProjectError      a project file is wrong, or leaves something undecided
 ├── PluginError       a plugin cannot be loaded, takes a name that exists, or fails
 ├── LedgerError       the ledger of a project, or its key, cannot be used
 ├── RepeatedRelease   people of the table are in an earlier release of the project
@@ -104,6 +105,10 @@ class OutputError(LeafcoverError):
 
 class InvariantViolated(LeafcoverError):
     """A perturbation broke one of its guarantees, so nothing is written."""
+
+
+class ProjectError(LeafcoverError):
+    """A project file is wrong, cannot be changed, or leaves something undecided."""
 
 
 class PluginError(LeafcoverError):

@@ -347,6 +347,8 @@ class Released(_Measurable, Release):
         The release with weights in classes, before they were calibrated, if it has weights: what attacks are given.
     unit_table : Table or None
         The release with one row for each unit, if several rows belong to one person or household.
+    limits : Limits or None
+        The audience and its thresholds, if one was named.
     original : Table
         The rows that were released.
     held_out : Table or None
@@ -393,7 +395,12 @@ class Released(_Measurable, Release):
     def __str__(self) -> str:
         text = summary(self, None if self._taken else self._certain)
         compared = self.__dict__.get("_limited", ()) if not self._taken else ()
-        return "\n".join([text, *decisive_lines(compared), *self._ledger_lines])
+        return "\n".join([text, *decisive_lines(compared), *self._limit_lines, *self._ledger_lines])
+
+    @property
+    def _limit_lines(self) -> list[str]:
+        first, *others = ("",) if self.limits is None else self.limits.sentences
+        return [first, *(f"  {line}" for line in others)] if first else []
 
     @property
     def _ledger_lines(self) -> list[str]:

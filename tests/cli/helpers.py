@@ -25,7 +25,7 @@ def refused(*words, code=1):
     """A command that must say no: one line, nothing like a traceback."""
     result = leafcover(*words)
     assert result.exit_code == code, (result.exit_code, result.output, result.exception)
-    lines = [line for line in result.stderr.splitlines() if not line.startswith(("warning: ", "["))]
+    lines = [line for line in result.stderr.splitlines() if not line.startswith(("warning: ", "[", "saved  "))]
     assert len(lines) == 1, result.stderr
     assert lines[0].startswith("error: ")
     assert "Traceback" not in result.output

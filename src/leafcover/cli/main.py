@@ -32,12 +32,15 @@ def main() -> None:
 
 
 # The order of commands in the help: as a release is made, checked and compared.
-ORDER = ("inspect", "release", "verify", "measure", "sweep", "plan", "recipes", "tree", "forest", "demo")
+ORDER = (
+    *("init", "inspect", "release", "report", "verify", "measure", "sweep", "counts", "plan", "recipes", "tree"),
+    *("forest", "demo"),
+)
 
 
 def application() -> "typer.Typer":
     """The application with all commands; each module registers its own on import."""
-    from leafcover.cli import measure, release, survey, sweep, tree  # noqa: F401
+    from leafcover.cli import measure, project, release, survey, sweep, tree  # noqa: F401
     from leafcover.cli.app import app
 
     app.registered_commands.sort(key=_place)

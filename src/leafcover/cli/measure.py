@@ -14,12 +14,15 @@ from leafcover.cli.app import (
     Reading,
     Title,
     app,
+    as_options,
     guarded,
     progress,
     refuse_unknown,
     warn,
     with_reading,
 )
+from leafcover.cli.project import Given, Predicted, with_project
+from leafcover.cli.release import PublishTree
 from leafcover.errors import LeafcoverError, OutputError
 
 if TYPE_CHECKING:
@@ -28,19 +31,27 @@ if TYPE_CHECKING:
     from leafcover.metrics.suite import Measures
     from leafcover.released import Loaded
 
-Original = Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The original table.", readable=False)]
+OriginalFile = Annotated[
+    Path | None,
+    typer.Argument(metavar="[ORIGINAL]", help="The original table. [that of the project]", readable=False),
+]
 STANDARD_OUTPUT = Path("-")
-ReleasedFile = Annotated[Path, typer.Argument(metavar="RELEASED", help="The released table.", readable=False)]
+SECOND = 1_000_000_000  # nanoseconds: files of one command are renamed one after the other
+ReleasedFile = Annotated[
+    Path | None,
+    typer.Argument(metavar="[RELEASED]", help="The released table. [that of the project]", readable=False),
+]
 
 
 @app.command()
 @guarded
+@with_project("report", "plan", "max_risk")
 @with_reading
 def measure(
-    original: Original,
-    released: ReleasedFile,
+    original: OriginalFile = None,
+    released: ReleasedFile = None,
     *,
-    target: Annotated[str | None, typer.Option("--target", metavar="COL", help="The column to predict.")] = None,
+    target: Predicted = None,
     pairs: Annotated[
         Path | None,
         typer.Option(metavar="P", help="The original row of each released row. [RELEASED.pairs]", readable=False),
@@ -86,15 +97,11 @@ def measure(
             help="Take only this measure and print it as JSON, such as shadow or two_releases; may be repeated.",
         ),
     ] = None,
-    publish_tree: Annotated[
-        bool,
-        typer.Option(
-            "--publish-tree", help="Show plan and tree in the external report; their thresholds are original values."
-        ),
-    ] = False,
+    publish_tree: PublishTree = False,
     force: Force = False,
     quiet: Quiet = False,
     reading: Reading,
+    given: Given,
 ) -> None:
     """Measure the utility and disclosure risk of RELEASED against ORIGINAL.
 
@@ -102,11 +109,20 @@ def measure(
     """
     from leafcover.api import load
     from leafcover.engine.evaluate import check_limit
-    from leafcover.engine.files import external_report
     from leafcover.engine.manifest import load_record
     from leafcover.recipes.plan_file import read_plan
     from leafcover.reporting.html_page import require_report
 
+    project = given.project(original, released)
+    if project is not None:
+        original, released, title, date = (
+            project.input,
+            project.paths.table,
+            project.settings.title,
+            project.settings.date,
+        )
+    assert original is not None
+    assert released is not None
     _check_files(original, released, control, json_file, report, force)
     if only and (max_risk is not None or report is not None or json_file is not None):
         raise OutputError("--only prints single measures. Leave it out for --max-risk, --report and --json.")
@@ -114,9 +130,12 @@ def measure(
         check_limit(max_risk)
     if report is not None:
         require_report()
-    reading, target = _as_released(reading, target, load_record(released))
-    before = reading.read(original, target=target)
-    refuse_unknown(before, reading, target)
+    if project is None:
+        reading, target = _as_released(reading, target, load_record(released))
+        before = reading.read(original, target=target)
+        refuse_unknown(before, reading, target)
+    else:
+        before, target = project.table(), project.settings.chosen_target
     for words in () if quiet else before.warnings:
         warn(words)
     with progress(quiet) as tell:
@@ -146,7 +165,75 @@ def measure(
         if json_file:
             typer.echo(f"\nfigures   {json_file}  (for you alone)")
         if report:
-            typer.echo(f"report    {external_report(report)}  (to publish)\n          {report}  (for you alone)")
+            _print_report(report)
+
+
+def _is_newer(report: Path, released: Path) -> bool:
+    """Whether a report was written with the release or after it."""
+    return report.exists() and released.exists() and report.stat().st_mtime_ns >= released.stat().st_mtime_ns - SECOND
+
+
+def _print_report(path: Path) -> None:
+    from leafcover.engine.files import external_report
+
+    typer.echo(f"report    {external_report(path)}  (to publish)\n          {path}  (for you alone)")
+
+
+@app.command()
+@guarded
+@with_project("plan")
+@with_reading
+def report(
+    original: OriginalFile = None,
+    released: ReleasedFile = None,
+    *,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--out", metavar="R.html", help="The report; R.external.html is to publish.", readable=False
+        ),
+    ] = None,
+    target: Predicted = None,
+    title: Title = None,
+    date: Date = None,
+    publish_tree: PublishTree = False,
+    force: Force = False,
+    quiet: Quiet = False,
+    reading: Reading,
+    given: Given,
+) -> None:
+    """Measure RELEASED against ORIGINAL, and write the report for you and the one to publish."""
+    from leafcover.api import load
+    from leafcover.engine.manifest import beside, load_record
+    from leafcover.messages import catalogue
+    from leafcover.reporting.html_page import require_report
+
+    project = given.project(original, released)
+    if project is not None:
+        before, original, released, target = project.table(), project.input, project.paths.table, project.target
+        out, title, date = project.report_path, project.settings.title, project.settings.date
+        publish_tree = project.settings.output.publish_tree
+    else:
+        assert original is not None
+        assert released is not None
+        out = beside(released, "report", ".html") if out is None else out
+        reading, target = _as_released(reading, target, load_record(released))
+        before = reading.read(original, target=target)
+        refuse_unknown(before, reading, target)
+    if project is not None and not force and _is_newer(out, released):
+        say = catalogue("project")
+        typer.echo(as_options(say("report-exists")))
+        _print_report(out)
+        return
+    _check_files(original, released, None, None, out, force)
+    require_report()
+    with progress(quiet) as tell:
+        found = load(released, original=before, target=target)
+        measures = found.measure(progress=tell)
+        found.write(report=out, title=title, date=date, force=force, publish_tree=publish_tree)
+    if not quiet:
+        typer.echo(str(measures))
+        _print_report(out)
 
 
 def _check_risk(found: "Loaded", limit: float, tell: "Progress", measures: "Measures | None") -> None:
@@ -182,6 +269,7 @@ def _as_released(reading: Reading, target: str | None, record: "Record") -> tupl
         filled["encoding"] = known.get("encoding", "utf-8")
     if reading.delimiter is None:
         filled["delimiter"] = known.get("delimiter")
+    reading = reading.with_separators(known.get("decimal"), known.get("thousands"))
     return replace(reading, **filled), target if target is not None else record.target or None
 
 

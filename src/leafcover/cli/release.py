@@ -1,4 +1,4 @@
-"""The commands ``release``, ``verify``, ``recipes``, ``plan`` and ``demo``."""
+"""The commands ``release``, ``counts``, ``verify`` and ``demo``."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -17,20 +17,25 @@ from leafcover.cli.app import (
     app,
     guarded,
     progress,
-    refuse_unknown,
     warn,
     with_reading,
 )
+from leafcover.cli.project import AudienceOption, Given, read_original, with_project
 from leafcover.errors import OutputError, PlanError, ValueOutOfRange
 
 if TYPE_CHECKING:
-    from leafcover.engine.manifest import ReleasePaths
+    from leafcover.engine.manifest import ReleasePaths, beside
     from leafcover.recipes.plan import Plan
     from leafcover.released import Released
 
 
 TableFile = Annotated[
-    Path, typer.Argument(metavar="TABLE", help="A table: .csv .tsv (.gz) .parquet .arrow .arff .data", readable=False)
+    Path | None,
+    typer.Argument(
+        metavar="[TABLE]",
+        help="A table: .csv .tsv (.gz) .parquet .arrow .arff .data [that of the project]",
+        readable=False,
+    ),
 ]
 Target = Annotated[
     str | None, typer.Option("--target", metavar="COL", help="The column whose classification rules are preserved.")
@@ -99,6 +104,12 @@ KeepTables = Annotated[
         help="A table whose numbers of rows and weighted totals are kept, such as 'sex x region'.",
     ),
 ]
+PublishTree = Annotated[
+    bool,
+    typer.Option(
+        "--publish-tree", help="Show plan and tree in the external report; their thresholds are original values."
+    ),
+]
 Bins = Annotated[
     int | None, typer.Option("--bins", metavar="N", help="Divide a numeric target into N classes of about equal size.")
 ]
@@ -106,9 +117,10 @@ Bins = Annotated[
 
 @app.command()
 @guarded
+@with_project("folder")
 @with_reading
 def release(
-    table: TableFile,
+    table: TableFile = None,
     *,
     out: Annotated[
         Path | None,
@@ -166,24 +178,19 @@ def release(
             help="Write nothing and exit with code 3 if a disclosure risk is above R, a share such as 0.05.",
         ),
     ] = None,
-    project: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Keep a ledger in this folder, and exit with code 3 if 5% of the people were released before.",
-            readable=False,
-        ),
-    ] = None,
+    audience: AudienceOption = None,
     again: Annotated[
         bool,
         typer.Option("--again", help="Release people again, and say what averaging all their releases gains."),
     ] = False,
-    publish_tree: Annotated[
+    replace: Annotated[
         bool,
         typer.Option(
-            "--publish-tree", help="Show plan and tree in the external report; their thresholds are original values."
+            "--replace",
+            help="Overwrite an earlier release that was never given away, in the ledger of the project too.",
         ),
     ] = False,
+    publish_tree: PublishTree = False,
     force: Annotated[
         bool,
         typer.Option(
@@ -193,76 +200,73 @@ def release(
     quiet: Quiet = False,
     as_json: Json = False,
     reading: Reading,
+    given: Given,
 ) -> None:
-    """Release TABLE: perturb its values by a recipe or a plan, and summarise the result."""
+    """Release TABLE, or the table of the project: perturb its values, and summarise the result."""
     from leafcover.api import release as release_table
     from leafcover.engine.evaluate import MOST_SINGLETONS
     from leafcover.engine.files import check_outputs
     from leafcover.engine.manifest import ReleasePaths
 
     chosen = _plan(plan, recipe, settings, bins, has_rules=bool(rules) or find_rules is not None)
-    original = reading.read(table, target=target)
-    refuse_unknown(original, reading, target)
-    paths = ReleasePaths(out if out is not None else _beside(table))
-    check_outputs(table, paths, report=report, key_file=key_file, held_out=hold_out is not None, force=force)
+    source = read_original(given, table, reading, target, decided=True)
+    original, project = source.table, source.project
+    if project is None:
+        arguments: dict[str, Any] = {
+            "plan": chosen.plan,
+            "target": target,
+            "settings": chosen.settings,
+            "rules": rules,
+            "find_rules": find_rules,
+            "sequence": sequence,
+            "most_rows": most_rows,
+            "unit_numbers": not no_unit_numbers,
+            "rare": rare,
+            "share": share,
+            "weights": weights,
+            "keep_tables": keep_tables,
+            "key_file": key_file,
+            "hold_out": hold_out,
+            "max_risk": max_risk,
+            "audience": audience,
+            "max_singletons": MOST_SINGLETONS if audience is None else None,
+            "project": given.folder,
+        }
+        outputs: dict[str, Any] = {"path": out or beside(source.path, "released"), "report": report, "title": title}
+        outputs |= {"date": date, "key_file": key_file, "publish_tree": publish_tree}
+    else:
+        from leafcover.project import EXPERIMENT
+
+        arguments, outputs = project.arguments, project.outputs
+        arguments |= EXPERIMENT if seed is not None else {}
+    paths, report = ReleasePaths(outputs["path"]), outputs["report"]
+    arguments |= {"seed": seed}
+    arguments |= {"max_singletons": 1.0} if force else {}
+    arguments |= {"again": again, "replaces": paths.table.name if replace else None}
+    force = force or replace
+    files = {"report": report, "key_file": arguments["key_file"], "held_out": arguments["hold_out"] is not None}
+    check_outputs(source.path, paths, **files, force=force)
     if report is not None:
         from leafcover.reporting.html_page import require_report
 
         require_report()
-    _warn_all(original.warnings, quiet)
+    warn_all(original.warnings, quiet)
     with progress(quiet or as_json) as tell:
-        made = release_table(
-            original,
-            chosen.plan,
-            target=target,
-            settings=chosen.settings,
-            rules=rules,
-            find_rules=find_rules,
-            sequence=sequence,
-            most_rows=most_rows,
-            unit_numbers=not no_unit_numbers,
-            rare=rare,  # type: ignore[arg-type]  # checked there
-            share=share,
-            weights=weights,  # type: ignore[arg-type]
-            keep_tables=keep_tables,
-            key_file=key_file,
-            seed=seed,
-            keep_order=keep_order,
-            hold_out=hold_out,
-            max_risk=max_risk,
-            max_singletons=None if force else MOST_SINGLETONS,
-            project=project,
-            again=again,
-            progress=tell,
-        )
+        made = release_table(original, **arguments, keep_order=keep_order, progress=tell)
         if made.singletons > MOST_SINGLETONS:
             warn(
                 f"{made.singletons:.1%} of the rows are singletons (alone in their cell), released because of --force."
             )
-        manifest = made.save(
-            paths.table,
-            report=report,
-            title=title,
-            date=date,
-            key_file=key_file,
-            publish_tree=publish_tree,
-            force=force,
-            progress=tell,
-        )
+        manifest = made.save(**{**outputs, "key_file": arguments["key_file"]}, force=force, progress=tell)
     if as_json:
         typer.echo(json.dumps({**manifest, "ledger": made.ledger}, ensure_ascii=False))
     elif not quiet:
-        _warn_all(tuple(w for w in made.warnings if w not in original.warnings and w not in str(made)), quiet)
-        _print(made, paths, report, max_risk)
-
-
-def _beside(table: Path) -> Path:
-    """The default path of a release: TABLE.released.csv."""
-    stem, *endings = table.name.split(".")
-    return table.with_name(".".join([stem, "released", *endings]))
+        warn_all(tuple(w for w in made.warnings if w not in original.warnings and w not in str(made)), quiet)
+        _print(made, paths, report, arguments["max_risk"])
 
 
 def _print(made: "Released", paths: "ReleasePaths", report: Path | None, max_risk: float | None) -> None:
+    max_risk = max_risk if max_risk is not None or made.limits is None else made.limits.used.max_risk
     typer.echo(str(made))
     if report is not None:
         typer.echo(f"\n{made.measure()}")
@@ -289,7 +293,8 @@ def _print_files(made: "Released", paths: "ReleasePaths", report: Path | None) -
     typer.echo(f"private   {', '.join(path.name for path in private)}{end}")
 
 
-def _warn_all(warnings: tuple[str, ...], quiet: bool) -> None:
+def warn_all(warnings: tuple[str, ...], quiet: bool) -> None:
+    """Print warnings, unless the command is to be quiet."""
     for words in () if quiet else warnings:
         warn(words)
 
@@ -338,15 +343,116 @@ def chosen_recipe(recipe: str, settings: list[str], bins: int | None) -> _Chosen
     return _Chosen(recipe, given)
 
 
+# ``leafcover counts``
+
+
+@app.command()
+@guarded
+@with_project("rare", "key_file")
+@with_reading
+def counts(
+    table: TableFile = None,
+    *,
+    by: Annotated[
+        list[str], typer.Option("--by", metavar="'A x B'", help="A table of counts: a column, or several. Repeatable.")
+    ],
+    out: Annotated[
+        Path, typer.Option("-o", "--out", metavar="OUT", help="The path of the released counts.", readable=False)
+    ],
+    totals: Annotated[
+        str,
+        typer.Option(
+            metavar="own|sum|none",
+            help="Totals perturbed on their own, as the sums of perturbed cells, or left out.",
+        ),
+    ] = "own",
+    max_noise: Annotated[int, typer.Option(metavar="D", help="The largest noise; 0 for exact counts.")] = 20,
+    variance: Annotated[float, typer.Option(metavar="V", help="The variance of the noise.")] = 4.0,
+    zeros: Annotated[
+        float, typer.Option(metavar="P", help="The probability to perturb a zero like a one; 0: zeros stay zero.")
+    ] = 0.1,
+    minimum: Annotated[int, typer.Option(metavar="N", help="The smallest count that is released, apart from 0.")] = 1,
+    impossible: Annotated[
+        list[str],
+        typer.Option(
+            metavar="'A=a x B=b'", help="Levels that nobody can have together: these zeros stay zero. Repeatable."
+        ),
+    ] = [],  # noqa: B006  # typer reads it, nobody writes it
+    cell_keys: Annotated[
+        str,
+        typer.Option(
+            metavar="drawn|summed",
+            help="Noise drawn for each table, or by the people in the cell as published (unsafe by differencing).",
+        ),
+    ] = "drawn",
+    rare: Annotated[
+        str,
+        typer.Option(
+            metavar="pool|allow|refuse", help="Levels that fewer than 5 people have: pool, release, or refuse them."
+        ),
+    ] = "pool",
+    key_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="K",
+            help="Read the secret key from this file, or create it, for the same noise in later tables.",
+            readable=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="A fixed seed instead of a secret key, for experiments only: do not publish.")
+    ] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+    reading: Reading,
+    given: Given,
+) -> None:
+    """Count the rows, people or households of TABLE, perturb the counts, and run the differencing attack."""
+    from leafcover.engine.counts import count_table
+    from leafcover.engine.files import check_outputs
+    from leafcover.engine.manifest import ReleasePaths
+
+    source, paths = read_original(given, table, reading, None), ReleasePaths(out)
+    data = source.table
+    check_outputs(source.path, paths, report=None, key_file=key_file, held_out=False, force=force)
+    warn_all(data.warnings, quiet)
+    made = count_table(
+        data,
+        by,
+        totals=totals,  # type: ignore[arg-type]  # checked there
+        max_noise=max_noise,
+        variance=variance,
+        zeros=zeros,
+        minimum=minimum,
+        cell_keys=cell_keys,  # type: ignore[arg-type]
+        rare=rare,  # type: ignore[arg-type]
+        impossible=impossible,
+        key_file=key_file,
+        seed=seed,
+    )
+    manifest = made.save(paths.table, key_file=key_file, force=force)
+    if as_json:
+        typer.echo(json.dumps({**manifest, "figures": made.figures}, ensure_ascii=False))
+    elif not quiet:
+        warn_all(made.warnings, quiet)
+        typer.echo(made.summary)
+        typer.echo(f"\ncounts    {paths.table}\nmanifest  {paths.manifest}")
+        typer.echo(f"private   {paths.internal.name}: never publish it")
+
+
 # ``leafcover verify``
 
 
 @app.command()
 @guarded
+@with_project("key_file")
 def verify(
     released: Annotated[
-        Path, typer.Argument(metavar="OUT", help="A table that `leafcover release` wrote.", readable=False)
-    ],
+        Path | None,
+        typer.Argument(metavar="[OUT]", help="A table that `leafcover release` wrote.", readable=False),
+    ] = None,
+    *,
     original: Annotated[
         Path | None, typer.Option(metavar="TABLE", help="The original: check every guarantee.", readable=False)
     ] = None,
@@ -359,10 +465,15 @@ def verify(
     ] = None,
     quiet: Quiet = False,
     as_json: Json = False,
+    given: Given,
 ) -> None:
     """Check hash and schema; with the original, all guarantees; with the key, every byte. Exit code 1 if one fails."""
     from leafcover.api import verify as verify_table
 
+    project = given.project(released)
+    if project is not None:
+        released, original, key_file = project.paths.table, original or project.input, key_file or project.key_file
+    assert released is not None
     checks = verify_table(released, original=original, key_file=key_file, manifest=manifest)
     if as_json:
         typer.echo(json.dumps([asdict(check) for check in checks], ensure_ascii=False))
@@ -372,80 +483,6 @@ def verify(
             typer.echo(f"{mark}  {check.what}{': ' + check.detail if check.detail else ''}")
     if not all(check.holds for check in checks):
         raise typer.Exit(1)
-
-
-# ``leafcover recipes`` and ``leafcover plan``
-
-
-@app.command()
-@guarded
-def recipes(as_json: Json = False) -> None:
-    """List all recipes: source, what each preserves and protects, and its parameters for --set."""
-    from leafcover.recipes import RECIPES
-
-    rows = [
-        {
-            "name": r.name,
-            "source": r.source,
-            "keeps": r.keeps,
-            "hides": r.hides,
-            "needs_target": r.needs_target,
-            "parameters": {name: p.default for name, p in r.parameters.items()},
-        }
-        for r in RECIPES.values()
-    ]
-    if as_json:
-        typer.echo(json.dumps(rows))
-        return
-    for r in RECIPES.values():
-        settings = ", ".join(f"{n}={'auto' if p.default is None else p.default}" for n, p in r.parameters.items())
-        typer.echo(f"{r.name}  ({r.source})\n  keeps  {r.keeps}\n  hides  {r.hides}\n  --set  {settings}\n")
-
-
-@app.command()
-@guarded
-@with_reading
-def plan(
-    table: TableFile,
-    *,
-    target: Target = None,
-    recipe: Annotated[str, typer.Option(help="The recipe; see `leafcover recipes`.")] = "cover",
-    settings: Settings = [],  # noqa: B006  # typer reads it, nobody writes it
-    bins: Bins = None,
-    rules: Rules = [],  # noqa: B006
-    find_rules: FindRules = None,
-    sequence: Sequence = None,
-    most_rows: MostRows = None,
-    rare: RareLevels = None,
-    share: Share = None,
-    weights: LeaveWeights = None,
-    keep_tables: KeepTables = [],  # noqa: B006
-    reading: Reading,
-) -> None:
-    """Print the plan that a recipe writes for TABLE, as TOML to edit and use with `release --plan`."""
-    from leafcover.recipes.plan_file import plan_text
-    from leafcover.recipes.registry import plan_for
-
-    data = reading.read(table, target=target)
-    refuse_unknown(data, reading, target)
-    for words in data.warnings:
-        warn(words)
-    chosen = chosen_recipe(recipe, settings, bins)
-    written = plan_for(
-        data,
-        recipe,
-        target=target,
-        settings=chosen.settings,
-        rules=rules,
-        find_rules=find_rules,
-        sequence=sequence,
-        most_rows=most_rows,
-        rare=rare,  # type: ignore[arg-type]  # checked there
-        share=share,
-        weights=weights,  # type: ignore[arg-type]
-        keep_tables=keep_tables,
-    )
-    typer.echo(plan_text(written), nl=False)
 
 
 # ``leafcover demo``

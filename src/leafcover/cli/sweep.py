@@ -1,18 +1,34 @@
-"""``leafcover sweep``: compare recipes and strengths on a table, as a risk-utility map."""
+"""The commands ``recipes``, ``plan`` and ``sweep``: which recipes there are, what they would do, how they compare."""
 
 import json
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leafcover.cli.app import Force, Json, Quiet, Reading, app, guarded, progress, refuse_unknown, warn, with_reading
+from leafcover.cli.app import Force, Json, Quiet, Reading, app, guarded, progress, warn, with_reading
 from leafcover.cli.main import stoppable
-from leafcover.cli.release import Bins, TableFile
+from leafcover.cli.project import AudienceOption, Given, Original, read_original, read_with_target, with_project
+from leafcover.cli.release import (
+    Bins,
+    FindRules,
+    KeepTables,
+    LeaveWeights,
+    MostRows,
+    RareLevels,
+    Rules,
+    Sequence,
+    Settings,
+    Share,
+    TableFile,
+    Target,
+    chosen_recipe,
+)
 from leafcover.errors import OutputError, PlanError, RiskTooHigh, ValueOutOfRange
 
 if TYPE_CHECKING:
+    from leafcover.project import Project
     from leafcover.tuning.sweep import Sweep
 
 Names = list[str]
@@ -22,13 +38,12 @@ LABEL = 10  # width of a label, in characters
 
 @app.command()
 @guarded
+@with_project("report", "settings")
 @with_reading
 def sweep(
-    table: TableFile,
+    table: TableFile = None,
     *,
-    target: Annotated[
-        str, typer.Option("--target", metavar="COL", help="The column whose classification rules are preserved.")
-    ],
+    target: Target = None,
     recipes: Annotated[
         Names, typer.Option("--recipes", metavar="NAME,NAME", help="Recipes to compare. [default: all that can run]")
     ] = [],  # noqa: B006  # typer reads it, nobody writes it
@@ -66,6 +81,7 @@ def sweep(
     quiet: Quiet = False,
     as_json: Json = False,
     reading: Reading,
+    given: Given,
 ) -> None:
     """Compare recipes and strengths on TABLE: a risk-utility map and a recommendation."""
     from leafcover.metrics.suite import plain
@@ -75,14 +91,16 @@ def sweep(
     from leafcover.tuning.report import report as page
     from leafcover.tuning.sweep import sweep as run_sweep
 
-    _check_files(table, report, scores)
+    source, target = read_with_target(given, table, reading, target)
+    original, project = source.table, source.project
+    bins = source.bins(bins)
+    max_risk = max_risk if project is None else project.max_risk
+    _check_files(source.path, report, scores)
     if report is not None:
         check_output_path(report, force=force)
         report_tools()
     if scores is not None:
         check_output_path(scores, force=True)
-    original = reading.read(table, target=target)
-    refuse_unknown(original, reading, target)
     for message in () if quiet else original.warnings:
         warn(message)
     with stoppable(lambda: _stopped(scores)), progress(quiet or as_json) as show_progress:
@@ -108,9 +126,19 @@ def sweep(
         typer.echo(json.dumps(plain(found), ensure_ascii=False))
     elif not quiet:
         _show(found)
-        _show_files(found, table, reading, report, scores)
+        _show_files(found, source, reading, report, scores)
     if max_risk is not None and found.recommended is None:
         raise RiskTooHigh(f"{recommendation(found)} {advice(found)}")
+    if found.recommended is not None and project is not None:
+        given.chosen["method"] = _as_method(found, project)
+
+
+def _as_method(found: "Sweep", project: "Project") -> dict[str, Any]:
+    """The recommended recipe and its settings, in place of those of the project file."""
+    chosen = found.recommended
+    assert chosen is not None
+    settings = {**dict.fromkeys(project.settings.method.settings), **chosen.settings}
+    return {"recipe": chosen.recipe, "plan": None, "settings": settings}
 
 
 def _stopped(scores: Path | None) -> str:
@@ -220,23 +248,101 @@ def _show(found: "Sweep") -> None:
         typer.echo("\n" + "\n".join([recommendation(found), *reasons(found)]))
 
 
-def _show_files(found: "Sweep", table: Path, reading: Reading, report: Path | None, scores: Path | None) -> None:
+def _show_files(found: "Sweep", source: Original, reading: Reading, report: Path | None, scores: Path | None) -> None:
     """The command that makes the recommended release, and the files that were written."""
     from leafcover.messages import catalogue
 
     say = catalogue("sweep")
     if found.recommended is not None:
-        typer.echo(f"\n{say('text-next'):<{LABEL}}{_release_command(found, table, reading)}")
+        typer.echo(f"\n{say('text-next'):<{LABEL}}{_release_command(found, source, reading)}")
     if report is not None:
         typer.echo(f"{say('text-report'):<{LABEL}}{report}")
     if scores is not None:
         typer.echo(f"{say('text-private'):<{LABEL}}{say('text-private-scores', file=str(scores))}")
 
 
-def _release_command(found: "Sweep", table: Path, reading: Reading) -> str:
+def _release_command(found: "Sweep", source: Original, reading: Reading) -> str:
     """The command that makes the recommended release, quoted for a shell, with every reading option that was given."""
     chosen = found.recommended
     assert chosen is not None
     settings = [part for name, value in chosen.settings.items() for part in ("--set", f"{name}={value}")]
-    command = ["leafcover", "release", str(table), "-o", "OUT", "--target", found.target, *reading.options()]
+    command = ["leafcover", "release"]
+    if source.project is None:
+        command += [str(source.path), "-o", "OUT", "--target", found.target, *reading.options()]
     return shlex.join([*command, "--recipe", chosen.recipe, *settings])
+
+
+# ``leafcover recipes`` and ``leafcover plan``
+
+
+@app.command()
+@guarded
+def recipes(as_json: Json = False) -> None:
+    """List all recipes: source, what each preserves and protects, and its parameters for --set."""
+    from leafcover.recipes import RECIPES
+
+    rows = [
+        {
+            "name": r.name,
+            "source": r.source,
+            "keeps": r.keeps,
+            "hides": r.hides,
+            "needs_target": r.needs_target,
+            "parameters": {name: p.default for name, p in r.parameters.items()},
+        }
+        for r in RECIPES.values()
+    ]
+    if as_json:
+        typer.echo(json.dumps(rows))
+        return
+    for r in RECIPES.values():
+        settings = ", ".join(f"{n}={'auto' if p.default is None else p.default}" for n, p in r.parameters.items())
+        typer.echo(f"{r.name}  ({r.source})\n  keeps  {r.keeps}\n  hides  {r.hides}\n  --set  {settings}\n")
+
+
+@app.command()
+@guarded
+@with_project()
+@with_reading
+def plan(
+    table: TableFile = None,
+    *,
+    target: Target = None,
+    recipe: Annotated[str, typer.Option(help="The recipe; see `leafcover recipes`.")] = "cover",
+    settings: Settings = [],  # noqa: B006  # typer reads it, nobody writes it
+    bins: Bins = None,
+    rules: Rules = [],  # noqa: B006
+    find_rules: FindRules = None,
+    sequence: Sequence = None,
+    most_rows: MostRows = None,
+    rare: RareLevels = None,
+    share: Share = None,
+    weights: LeaveWeights = None,
+    keep_tables: KeepTables = [],  # noqa: B006
+    audience: AudienceOption = None,
+    reading: Reading,
+    given: Given,
+) -> None:
+    """Print the plan that a recipe writes for TABLE, as TOML to edit and use with `release --plan`."""
+    from leafcover.engine.audience import audience_named, plan_within
+    from leafcover.recipes.plan_file import plan_text
+
+    source = read_original(given, table, reading, target)
+    for words in source.table.warnings:
+        warn(words)
+    if source.project is not None:
+        written = source.project.plan(source.table)
+    else:
+        chosen = chosen_recipe(recipe, settings, bins)
+        asked: dict[str, Any] = {"target": target, "settings": chosen.settings, "rules": rules}
+        asked |= {
+            "find_rules": find_rules,
+            "sequence": sequence,
+            "most_rows": most_rows,
+            "rare": rare,
+            "share": share,
+            "weights": weights,
+        }
+        within = None if audience is None else audience_named(audience)
+        written = plan_within(source.table, recipe, within, {**asked, "keep_tables": keep_tables})
+    typer.echo(plan_text(written), nl=False)

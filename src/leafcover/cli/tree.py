@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from leafcover.cli.app import Json, Quiet, Reading, app, guarded, refuse_unknown, warn, with_reading
+from leafcover.cli.app import Json, Quiet, Reading, app, guarded, warn, with_reading
+from leafcover.cli.project import Given, Predicted, read_original, read_with_target, with_project
 from leafcover.cli.release import Bins, TableFile, Target
 from leafcover.errors import ValueOutOfRange
 
@@ -35,11 +36,12 @@ class Grower(StrEnum):
 
 @app.command()
 @guarded
+@with_project()
 @with_reading
 def tree(
-    table: TableFile,
+    table: TableFile = None,
     *,
-    target: Annotated[str, typer.Option("--target", metavar="COL", help="The column to predict.")],
+    target: Predicted = None,
     form: Annotated[TreeFormat, typer.Option("--format", help="Output format.")] = TreeFormat.text,
     test: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also count errors on the rows of this file.", readable=False)
@@ -51,6 +53,7 @@ def tree(
     bins: Bins = None,
     quiet: Quiet = False,
     reading: Reading,
+    given: Given,
 ) -> None:
     """Grow a C4.5 decision tree (Release 8) that predicts one column from the others."""
     from leafcover.table.inspection import identifiers
@@ -59,15 +62,15 @@ def tree(
     from leafcover.tree.predict import errors_on
     from leafcover.tree.tree import training
 
-    data = reading.read(table, target=target)
-    refuse_unknown(data, reading, target)
-    rows = training(data, target, bins=bins)
+    source, target = read_with_target(given, table, reading, target)
+    data = source.table
+    rows = training(data, target, bins=source.bins(bins))
     if not quiet:
         for message in (*data.warnings, *(suspect.message for suspect in identifiers(data))):
             warn(message)
     both = grow_with_unpruned(rows, min_records=min_records, confidence=confidence, grower=grower.value)
     shown = both.unpruned if no_prune else both.pruned
-    other = None if test is None else reading.read(test, target=target)
+    other = None if test is None else source.read_alike(test, reading)
     if form is TreeFormat.json:
         unpruned = None if no_prune else both.unpruned
         typer.echo(json.dumps(as_json(shown, rows, unpruned=unpruned, test=other, confidence=confidence)))
@@ -106,11 +109,12 @@ class Incomplete(StrEnum):
 
 @app.command()
 @guarded
+@with_project()
 @with_reading
 def forest(
-    table: TableFile,
+    table: TableFile = None,
     *,
-    target: Annotated[str, typer.Option("--target", metavar="COL", help="The column to predict.")],
+    target: Predicted = None,
     form: Annotated[ForestFormat, typer.Option("--format", help="Output format.")] = ForestFormat.text,
     trees: Annotated[int, typer.Option(help="Maximum number of trees.")] = 60,
     goodness: Annotated[float, typer.Option(help="How far a root's gain ratio may fall below the best.")] = 0.3,
@@ -129,6 +133,7 @@ def forest(
     bins: Bins = None,
     quiet: Quiet = False,
     reading: Reading,
+    given: Given,
 ) -> None:
     """Grow a SysFor forest, in which each tree starts from another good test, and show the rules the trees share."""
     from leafcover.table.inspection import identifiers
@@ -138,9 +143,9 @@ def forest(
 
     if bins is not None and test is not None:
         raise ValueOutOfRange("--test", test.name, "omitted with --bins, because the bins belong to the training table")
-    data = reading.read(table, target=target)
-    refuse_unknown(data, reading, target)
-    rows = training(data, target, bins=bins)
+    source, target = read_with_target(given, table, reading, target)
+    data = source.table
+    rows = training(data, target, bins=source.bins(bins))
     if not quiet:
         for message in (*data.warnings, *(suspect.message for suspect in identifiers(data))):
             warn(message)
@@ -153,7 +158,7 @@ def forest(
         confidence=confidence,
         incomplete=incomplete.value,
     )
-    other = None if test is None else reading.read(test, target=target)
+    other = None if test is None else source.read_alike(test, reading)
     shown = ForestExport(grown, rows, table=data, test=other, test_name=str(test))
     if form is ForestFormat.json:
         typer.echo(json.dumps(forest_json(shown, confidence=confidence)))
@@ -166,14 +171,16 @@ def forest(
 
 @app.command()
 @guarded
+@with_project()
 @with_reading
-def inspect(table: TableFile, *, target: Target = None, as_json: Json = False, reading: Reading) -> None:
+def inspect(
+    table: TableFile = None, *, target: Target = None, as_json: Json = False, reading: Reading, given: Given
+) -> None:
     """Show the kind, role, domain and missing values of each column, and how many rows are unique."""
     from leafcover.api import inspect as inspect_table
 
-    data = reading.read(table, target=target)
-    refuse_unknown(data, reading, target)
-    found = inspect_table(data)
+    source = read_original(given, table, reading, target)
+    found = inspect_table(source.table)
     for message in (*found.warnings, *(suspect.message for suspect in found.identifiers)):
         warn(message)
     facts = {name: content for name, content in asdict(found).items() if name not in ("identifiers", "rules")}

@@ -1,6 +1,7 @@
 """Prepare a release for measuring: pair, plan knowledge, control rows, repeated releases, limits on disclosure risk."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -21,7 +22,7 @@ from leafcover.engine.attacker import (
 )
 from leafcover.engine.release_model import granted_model, regrown_model
 from leafcover.engine.run import Progress, Release, is_dealt, run
-from leafcover.errors import LeafcoverError, RiskTooHigh, TableError, ValueOutOfRange
+from leafcover.errors import LeafcoverError, PlanError, RiskTooHigh, TableError, ValueOutOfRange
 from leafcover.keyed_random import Draws, Key
 from leafcover.metrics.disclosure.attribute_inference import inferences
 from leafcover.metrics.disclosure.copies import copies
@@ -290,6 +291,30 @@ def refuse_same_people(pair: Pair) -> None:
         )
 
 
+def refuse_with_a_release(released: Release, given: Mapping[str, Any]) -> None:
+    """A release knows its plan, pairs and roles; others would be ignored."""
+    for name, value in given.items():
+        absent = value is None or (not isinstance(value, Plan) and len(value) == 0)
+        if not absent and not (name == "target" and value == released.plan.target):
+            raise PlanError(
+                f"{name} cannot be given for a release, which has its own. Name roles when you read the original, "
+                f"or measure release.table with pairs=release.source."
+            )
+
+
+def released_rows(table: Table, released: Release) -> Table:
+    """The rows of the original that were released."""
+    rows = released.source if (given := getattr(released, "rows", None)) is None else given
+    if len(rows) == len(table):
+        return table
+    if len(rows) and rows.max() >= len(table):
+        raise TableError(
+            f"The release was made from a table with at least {int(rows.max()) + 1} rows, but the original has "
+            f"{len(table)}. Give the table that was released."
+        )
+    return table if given is None else without_unused_levels(table, rows)
+
+
 # Limits of disclosure risk: of singletons, and of the risks that decide (`leafcover.metrics.summary`).
 
 
@@ -366,6 +391,9 @@ def refuse_above(risks: Iterable[DecisiveRisk], limit: float) -> None:
                 "The estimate is not, but so few people were attacked that its interval is wide: more people outside "
                 "the release, by a larger control or hold_out, make it narrower. "
             )
+        row = re.search(r" \[([3-9]|[1-9]\d+)\]", worst.column)
+        if wide and row is not None:  # the third row of a unit, or a later one
+            wide += f"Few units have so many rows: most_rows={int(row[1]) - 1} leaves such rows out. "
         raise RiskTooHigh(
             f"The risk of {worst.name} is {worst.risk}; its {end} end is above the limit of {limit}{others}. {wide}"
             "Nothing was written. Protect more (for cover a higher price of a split or a larger k, for others more "

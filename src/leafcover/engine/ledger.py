@@ -14,7 +14,7 @@ import secrets
 from base64 import b64decode, b64encode
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from math import sqrt
@@ -30,6 +30,7 @@ from leafcover.errors import LedgerError, RepeatedRelease
 from leafcover.keyed_random import KEY_BYTES, Draws, Key
 from leafcover.messages import catalogue
 from leafcover.metrics.estimates import wilson
+from leafcover.table.atomic import locked
 from leafcover.table.table import Column, Table
 
 FORMAT = 1
@@ -329,6 +330,10 @@ class Ledger:
         """A mark of released values, whatever the format of their file."""
         return fingerprint(table, Key(self.draws.sub("content").secret))
 
+    def without(self, number: int) -> "Ledger":
+        """The ledger without a release."""
+        return replace(self, entries=tuple(one for one in self.entries if one.number != number))
+
     def text(self) -> str:
         """The content of its file; each entry has a keyed hash, so that damage and another key are found."""
         written = [{**one, "check": self.check_mark(one)} for one in map(_fields, self.entries)]
@@ -378,9 +383,8 @@ def _secret(path: Path) -> bytes:
 
 
 def _entries(ledger: Ledger) -> tuple[Entry, ...]:
-    text = _private_text(ledger.path)
     try:
-        content = json.loads(text)
+        content = json.loads(_private_text(ledger.path))
         if content["leafcover_ledger"] == FORMAT:
             return tuple(_entry(ledger, dict(one)) for one in content["releases"])
     except (ValueError, KeyError, TypeError):
@@ -425,6 +429,7 @@ class Repeats:
     ledger: Ledger = field(repr=False)
     candidates: tuple[Entry, ...] = field(default=(), repr=False)  # of the same table and secret key
     same_as: int | None = None  # the earlier release that has exactly the same values
+    replaced: int = 0  # the number of an earlier release that was never given away
 
     def averaging(self, release: Release) -> dict[str, Any] | None:
         """What all releases of these people tell together; None if this is the only one.
@@ -472,13 +477,15 @@ def _bits_of(release: Release) -> float | None:
     return None if release.statement is None else release.statement.published.bits_per_person
 
 
-def find_repeats(table: Table, project: str | Path, *, again: bool, key: Key | None) -> Repeats:
-    """Compare the rows to be released with the ledger of a project; refuse those of an earlier release.
+def find_repeats(
+    table: Table, project: str | Path, *, again: bool, key: Key | None, replaces: str | None = None
+) -> Repeats:
+    """Refuse people of an earlier release, the last one to the file ``replaces`` left out.
 
-    ``key`` is a key that was used before, perhaps: only then can a release be the same as an earlier one, which is
-    known when it is made.
+    Only with a ``key`` that may have been used before can the release be the same as an earlier one.
     """
-    ledger = read_ledger(project)
+    whole = read_ledger(project)
+    ledger = whole.without(replaced := max((one.number for one in whole.entries if one.name == replaces), default=0))
     found = _repeats(MarkedTable(table, ledger.draws), ledger, ledger.entries, again=again)
     if key is not None and ledger.entries:
         without = table.select(name for name in table.names if table.roles.get(name) != "unit")
@@ -486,7 +493,7 @@ def find_repeats(table: Table, project: str | Path, *, again: bool, key: Key | N
         found = replace(found, candidates=tuple(one for one in ledger.entries if one.source in sources))
     if not found.candidates:
         _refuse(found)
-    return found
+    return replace(found, replaced=replaced)
 
 
 def _repeats(marked: MarkedTable, ledger: Ledger, entries: Sequence[Entry], *, again: bool) -> Repeats:
@@ -524,7 +531,8 @@ def _refuse(repeats: Repeats) -> None:
     )
     raise RepeatedRelease(
         f"People of this table were released before, by {listed}.{unsure} Releases of the same people can be averaged "
-        "and subtracted. Release other people, or go on with again=True, which says what averaging gains."
+        "and subtracted. Release other people, or go on with again=True, which says what averaging gains; or, if "
+        f"the last of them was never given away, with replaces={repeats.overlaps[-1].name!r}."
     )
 
 
@@ -540,7 +548,7 @@ def new_entry(repeats: Repeats, release: Release, original: Table, name: str) ->
     """
     folder = repeats.ledger.folder
     with _locked(folder):
-        ledger = read_ledger(folder.parent)
+        ledger = read_ledger(folder.parent).without(repeats.replaced)
         if ledger.is_new and repeats.ledger.is_new:
             ledger = repeats.ledger
         if ledger.secret != repeats.ledger.secret:
@@ -583,18 +591,10 @@ def _with_newer(repeats: Repeats, marked: MarkedTable, ledger: Ledger) -> Repeat
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Let one process at a time write the files of a folder."""
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        handle = os.open(folder, os.O_RDONLY) if os.name == "posix" else None
-    except OSError as error:
-        raise LedgerError(f"The folder '{folder}' of the ledger cannot be used: {error.strerror}.") from None
-    try:
-        if handle is not None:
-            from fcntl import LOCK_EX, flock
-
-            with suppress(OSError):  # a file system without locks: files are replaced as a whole, as everywhere
-                flock(handle, LOCK_EX)
+    with ExitStack() as held:
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+            held.enter_context(locked(folder))
+        except OSError as error:
+            raise LedgerError(f"The folder '{folder}' of the ledger cannot be used: {error.strerror}.") from None
         yield
-    finally:
-        if handle is not None:
-            os.close(handle)

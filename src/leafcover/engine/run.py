@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from leafcover.arrays import MISSING, Array, Bools, Rows
+from leafcover.engine.audience import Limits
 from leafcover.engine.statement import (
     RuleFact,
     Statement,
@@ -198,6 +199,7 @@ class Release:
     kept: tuple[KeptFact, ...] = ()  # of tables that were to be kept
     classed: Table | None = field(default=None, repr=False)  # the release with weights in classes, if it has weights
     unit_table: Table | None = field(default=None, repr=False)  # the release with one row for each unit
+    limits: Limits | None = None  # the audience and its thresholds, if one was named
 
     @property
     def step_table(self) -> Table:

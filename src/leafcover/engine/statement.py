@@ -142,7 +142,12 @@ class RuleFact:
     @property
     def is_public(self) -> bool:
         """Whether the rule names no level, which may be a rare value."""
-        return not self.text.startswith("if ")
+        return names_no_level(self.text)
+
+
+def names_no_level(rule: str) -> bool:
+    """Whether the text of a rule has no value of the table in it."""
+    return not rule.startswith("if ")
 
 
 def rule_facts(plan: Plan, original: Table, released: Table, tied: TiedColumns) -> tuple[RuleFact, ...]:

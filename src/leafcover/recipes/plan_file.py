@@ -77,31 +77,33 @@ def plan_text(plan: Plan) -> str:
             taken[method] += 1
             shared[one] = method if taken[method] == 1 else f"{method}-{taken[method]}"
     lines = [f"version = {VERSION}"]
-    lines += [f"{name} = {_toml(text)}" for name, text in (("recipe", plan.recipe), ("target", plan.target)) if text]
+    lines += [
+        f"{name} = {toml_value(text)}" for name, text in (("recipe", plan.recipe), ("target", plan.target)) if text
+    ]
     lines += [f"share = {plan.share}"] if plan.share > 1 else []
     if plan.units is not None:
         lines += ["", "[unit]"]
-        lines += [f"{key} = {_toml(content)}" for key, content in _unit_table(plan.units).items()]
+        lines += [f"{key} = {toml_value(content)}" for key, content in _unit_table(plan.units).items()]
     for pool in plan.pools:
-        lines += ["", "[[pool]]", f"column = {_toml(pool.column)}", f"levels = {_toml(list(pool.levels))}"]
-        lines += [f"into = {_toml(pool.into)}"]
+        lines += ["", "[[pool]]", f"column = {toml_value(pool.column)}", f"levels = {toml_value(list(pool.levels))}"]
+        lines += [f"into = {toml_value(pool.into)}"]
     if plan.weights is not None:
-        lines += ["", "[weights]", f"columns = {_toml(list(plan.weights.columns))}"]
-        lines += [f"leave = {_toml(plan.weights.leave)}"]
+        lines += ["", "[weights]", f"columns = {toml_value(list(plan.weights.columns))}"]
+        lines += [f"leave = {toml_value(plan.weights.leave)}"]
     for names in plan.keep_tables:
-        lines += ["", "[[keep]]", f"columns = {_toml(list(names))}"]
+        lines += ["", "[[keep]]", f"columns = {toml_value(list(names))}"]
     for rule in plan.all_rules:
-        lines += ["", "[[rule]]", f"hold = {_toml(rule.text)}"]
+        lines += ["", "[[rule]]", f"hold = {toml_value(rule.text)}"]
         lines += ["found = true"] if rule in plan.found_rules else []
     for one, name in shared.items():
         lines += ["", f"[partition.{name}]"]
-        lines += [f"{key} = {_toml(content)}" for key, content in _table(one, PARTITIONS).items()]
+        lines += [f"{key} = {toml_value(content)}" for key, content in _table(one, PARTITIONS).items()]
     for step in plan.steps:
         kept = [shared.get(one) or _table(one, PARTITIONS) for one in step.keep]
-        lines += ["", "[[step]]", f"columns = {_toml(list(step.columns))}"]
-        lines += [f"within = {_toml(shared.get(step.within) or _table(step.within, PARTITIONS))}"]
-        lines += [f"perturb = {_toml(_table(step.perturb, PERTURBATIONS))}"]
-        lines += [f"keep = {_toml(kept)}"] if kept else []
+        lines += ["", "[[step]]", f"columns = {toml_value(list(step.columns))}"]
+        lines += [f"within = {toml_value(shared.get(step.within) or _table(step.within, PARTITIONS))}"]
+        lines += [f"perturb = {toml_value(_table(step.perturb, PERTURBATIONS))}"]
+        lines += [f"keep = {toml_value(kept)}"] if kept else []
     return "\n".join(lines) + "\n"
 
 
@@ -133,12 +135,12 @@ def _table(method: object, known: Registry[Any]) -> dict[str, Any]:
     return table
 
 
-def _toml(value: Any) -> str:
+def toml_value(value: Any) -> str:
     """A value on one line. TOML and JSON write text, numbers and lists the same way except for one character."""
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {_toml(content)}" for key, content in value.items()) + " }"
+        return "{ " + ", ".join(f"{key} = {toml_value(content)}" for key, content in value.items()) + " }"
     if isinstance(value, list):
-        return f"[{', '.join(_toml(content) for content in value)}]"
+        return f"[{', '.join(toml_value(content) for content in value)}]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 

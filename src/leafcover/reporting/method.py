@@ -45,6 +45,8 @@ def made_section(subject: ReportContext) -> Section | None:
         *_promises(release),
         *_rules(subject, release),
         *_proved(release),
+        Heading(say("limits")) if release.limits is not None else None,
+        Bullets(release.limits.sentences) if release.limits is not None else None,
         Heading(say("warnings")) if warned else None,
         Bullets(release.warnings) if warned else None,
         fold(say("plan-file"), Text(say("plan"), _plan(subject, release))) if subject.show_plan else None,

@@ -103,6 +103,22 @@ def defer_sigint() -> Iterator[None]:
             signal.raise_signal(signal.SIGINT)
 
 
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Let one process at a time write the files of a folder; others wait. On Windows none waits."""
+    handle = os.open(folder, os.O_RDONLY) if os.name == "posix" else None
+    try:
+        if handle is not None:
+            from fcntl import LOCK_EX, flock
+
+            with contextlib.suppress(OSError):  # a file system without locks: files are replaced as a whole
+                flock(handle, LOCK_EX)
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
 def check_output_path(target: Path, *, force: bool) -> None:
     """Refuse an output path that cannot be written, before the work is done."""
     if target == Path("-"):

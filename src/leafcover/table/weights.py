@@ -77,33 +77,34 @@ def weights_of(table: Table, leave: Leave | None) -> ReleasedWeights | None:
 KeptTables: TypeAlias = tuple[tuple[str, ...], ...]
 
 
-def kept_tables(given: Iterable[str | Sequence[str]], table: Table) -> KeptTables:
+def kept_tables(given: Iterable[str | Sequence[str]], table: Table, what: str = "table to keep") -> KeptTables:
     """The columns of each table to keep, each checked; text such as ``"sex x region"`` names them, too."""
     found = []
     for one in [given] if isinstance(given, str) else given:
         names = (one,) if isinstance(one, str) and one in table.names else one
         names = tuple(part.strip() for part in names.split(BETWEEN)) if isinstance(names, str) else tuple(names)
-        check_kept(names, table)
+        check_kept(names, table, what)
         found.append(names)
     return tuple(dict.fromkeys(found))
 
 
-def check_kept(names: Sequence[str], table: Table) -> None:
+def check_kept(names: Sequence[str], table: Table, what: str = "table to keep") -> None:
     """Raise an error if columns do not divide the rows of a table into groups."""
     text = BETWEEN.join(names)
     for name in names:
         if name not in table.names:
-            raise NameUnknown("column", name, table.names, f"of the table to keep {text!r}")
+            raise NameUnknown("column", name, table.names, f"of the {what} {text!r}")
         if table.roles.get(name) in ("unit", "weight", "identifier"):
-            raise PlanError(f"Column {name!r} is the {table.roles[name]}: it cannot be part of a table to keep.")
+            raise PlanError(f"Column {name!r} is the {table.roles[name]}: it cannot be part of a {what}.")
         count = 0 if table[name].is_category else len(np.unique(table[name].values[~table[name].missing]))
         if count > MOST_VALUES:
             raise PlanError(
                 f"Column {name!r} has {count:,} distinct numbers, so {text!r} is no table of groups. Cut it into at "
-                f"most {MOST_VALUES} groups in another column, and keep that one."
+                f"most {MOST_VALUES} groups in another column, and name that one."
             )
     if not names or len(set(names)) < len(names):
-        raise PlanError(f"A table to keep needs columns, each named once, such as 'sex{BETWEEN}region'. Got {text!r}.")
+        needs = f"needs columns, each named once, such as 'sex{BETWEEN}region'"
+        raise PlanError(f"A {what} {needs}. Got {text!r}.")
 
 
 def cells_of(names: Sequence[str], *tables: Table) -> tuple[Rows, ...]:

@@ -106,3 +106,32 @@ proved-known = The attacker may have any expectation about the people, and may k
 proved-weights = The weighted totals that calibrated weights keep count as known: the total, and those of the groups that were declared.
 proved-average = The number of other rows that the attacker knows is any number from none to all but one, each equally likely. An attacker who knows a particular number of rows may gain more than the average.
 proved-open = Nothing is proved for a single person, for what the values of one column disclose by themselves, for different spellings of one value, for reports and measures, or for two releases of the same people.
+
+# For whom a release is made: a sentence for each threshold, with its source. The bibliography has the sources.
+
+audience = { $audience ->
+    [public] For the public: anybody may get the table.
+   *[researchers] For researchers, who are known and bound by an agreement.
+}
+audience-threshold = { $threshold ->
+    [max_risk] No risk is above max_risk = { $figure }, { $audience ->
+        [public] one in twenty, as in public files of patients (El Emam 2013).
+       *[researchers] one in five, the most common limit of data custodians (El Emam 2013).
+    }
+    [max_singletons] { $audience ->
+        [public] No row is alone in its cell (max_singletons = { $figure }); this threshold is our own.
+       *[researchers] At most max_singletons = { $figure } of the rows are alone in their cell; this threshold is our own.
+    }
+    [k] Values change among at least k = { $figure } rows, { $audience ->
+        [public] as in public files of patients (El Emam 2013).
+       *[researchers] the most common size of a cell (El Emam 2013).
+    }
+    [share] At least share = { $figure } rows hold each released number: { $audience ->
+        [public] US Medicare shows no count from 1 to 10 (CMS 2020).
+       *[researchers] many statistical offices require five (UNECE and Eurostat 2005).
+    }
+   *[rare] Levels that fewer than 5 people have are pooled (rare = { $figure }): many statistical offices require five (UNECE and Eurostat 2005).
+}
+audience-other = The steward set { $threshold } = { $used } instead of { $usual }.
+audience-not-used = The method has no { $threshold }.
+audience-caveat = These sources limit re-identification and counts in tables; max_risk also limits inference above control and members found, of which they do not speak.

@@ -1,6 +1,7 @@
 # How the release was made.
 
 heading = How it was made
+limits = Audience and thresholds
 warnings = Warnings
 plan = Plan
 plan-file = The plan file

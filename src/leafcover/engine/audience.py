@@ -1,0 +1,128 @@
+"""Audiences: who gets a release, and the thresholds that follow.
+
+Every threshold has a source, a sentence in the catalogue ``release``, and this file as its only place. Sources speak of
+re-identification and of counts in tables; the limit of risk is compared with other figures as well (see `max_risk`).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+from leafcover.errors import ValueOutOfRange
+from leafcover.messages import catalogue
+from leafcover.recipes.plan import Plan
+from leafcover.recipes.registry import RECIPES, Rare, plan_for
+from leafcover.table.table import Table
+
+AudienceName: TypeAlias = Literal["public", "researchers"]
+
+say = catalogue("release")
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """What a release must keep.
+
+    Examples
+    --------
+    >>> AUDIENCES["public"].max_risk, AUDIENCES["researchers"].max_risk
+    (0.05, 0.2)
+    """
+
+    max_risk: float | None = None  # the largest figure of every risk that decides
+    max_singletons: float | None = None  # the largest share of rows that are alone in their cell
+    k: int | None = None  # the fewest rows among which values change
+    share: int | None = None  # the fewest rows that hold a number
+    rare: Rare | None = None  # what happens to levels that fewer than 5 people have
+
+
+# max_risk and k: El Emam (2013) lists cell sizes as precedents: 5 is the most common among data custodians, 20 was used
+# for public files of patients, and a cell of n rows means a risk of 1/n. share: CMS (2020) shows no count from 1 to 10;
+# UNECE and Eurostat (2005) name 3 and 5 as usual thresholds, which also holds for levels. max_singletons: our own.
+AUDIENCES: Mapping[AudienceName, Thresholds] = {
+    "public": Thresholds(max_risk=0.05, max_singletons=0.0, k=20, share=11, rare="pool"),
+    "researchers": Thresholds(max_risk=0.2, max_singletons=0.05, k=5, share=5, rare="pool"),
+}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The audience of a release, and the thresholds that were used: the audience's, unless the steward set others."""
+
+    audience: AudienceName
+    used: Thresholds
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """A sentence for each threshold, with its source; one that the steward set is named as such."""
+        return tuple(_sentences(self))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The same as plain figures, for a manifest."""
+        return {"audience": self.audience, **asdict(self.used)}
+
+
+def audience_named(name: str) -> Thresholds:
+    """The thresholds of an audience."""
+    if name not in AUDIENCES:
+        raise ValueOutOfRange("audience", name, f"one of {', '.join(get_args(AudienceName))}")
+    return AUDIENCES[name]  # type: ignore[index]  # a text that is a key
+
+
+def limits_from(facts: Mapping[str, Any] | None) -> Limits | None:
+    """The limits in a manifest, if it has any."""
+    if facts is None or facts.get("audience") not in AUDIENCES:
+        return None
+    known = {name: facts[name] for name in Thresholds.__dataclass_fields__ if name in facts}
+    return Limits(facts["audience"], Thresholds(**known))
+
+
+def plan_within(table: Table, recipe: str, thresholds: Thresholds | None, asked: Mapping[str, Any]) -> Plan:
+    """The plan that a recipe writes within the thresholds of an audience; what was asked for comes first."""
+    if thresholds is None:
+        return plan_for(table, recipe, **asked)
+    known, settings = RECIPES.named(recipe).parameters, dict(asked.get("settings") or {})
+    found = dict(asked)
+    if found.get("rare") is None:
+        found["rare"] = thresholds.rare
+    if found.get("share") is None and "share" not in settings:
+        found["share"] = max(thresholds.share or 1, known["share"].default if "share" in known else 1)
+    plan = plan_for(table, recipe, **found)
+    grouped = next((name for name in ("k", "min_cell") if name in known), None)
+    if grouped is None or grouped in settings or (_smallest_group(plan) or 0) >= (thresholds.k or 0):
+        return plan
+    return plan_for(table, recipe, **{**found, "settings": {**settings, grouped: thresholds.k}})
+
+
+def limits_of(
+    audience: AudienceName, plan: Plan, *, max_risk: float | None, max_singletons: float | None, rare: Rare | None
+) -> Limits:
+    """The thresholds that a plan keeps, and those that the release is compared with."""
+    share = max(plan.share, min((step.perturb.shared_by for step in plan.steps), default=1))
+    return Limits(audience, Thresholds(max_risk, max_singletons, _smallest_group(plan), share, rare))
+
+
+def _smallest_group(plan: Plan) -> int | None:
+    """The fewest rows among which a plan changes values; None if it forms no groups."""
+    return min((step.within.min_rows for step in plan.steps if step.within.min_rows > 1), default=None)
+
+
+def _sentences(limits: Limits) -> Iterator[str]:
+    own = AUDIENCES[limits.audience]
+    yield say("audience", audience=limits.audience)
+    for name, usual in asdict(own).items():
+        used = getattr(limits.used, name)
+        if used is None:
+            yield say("audience-not-used", threshold=name)
+        elif used != usual and not (name in ("k", "share") and used > usual):
+            yield say("audience-other", threshold=name, used=str(used), usual=str(usual))
+        else:
+            yield threshold_sentence(limits.audience, name)
+    yield say("audience-caveat")
+
+
+def threshold_sentence(audience: AudienceName, name: str) -> str:
+    """The sentence of one threshold, with its source."""
+    figure = getattr(AUDIENCES[audience], name)
+    return say("audience-threshold", audience=audience, threshold=name, figure=str(figure))
