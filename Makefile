@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SITE := .venv/site
 
-.PHONY: help demo docs test test-all check browser postgresql bench audit scoreboard nist identifiers units rules clustering forests response reconstruction collector pictures clean
+.PHONY: help demo docs test test-all check browser postgresql bench audit scoreboard nist identifiers units rules counts clustering forests response reconstruction collector pictures clean
 
 help:            ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -93,6 +93,9 @@ units: .venv/developer .venv-tables/public ## what attackers learn of people wit
 rules: .venv/developer .venv-tables/public ## which rules between columns releases keep; writes docs/results/rules.md
 	.venv-tables/bin/python benchmarks/rules/tables.py
 	$(BIN)/python benchmarks/rules/run.py
+
+counts: .venv/developer ## what differencing recovers from tables of counts; writes docs/results/counts.md
+	$(BIN)/python benchmarks/counts.py
 
 clustering: .venv/developer ## clusters after each method, as in Roy; writes docs/results/clustering.md
 	$(BIN)/python benchmarks/clustering.py

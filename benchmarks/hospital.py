@@ -12,7 +12,7 @@ import numpy as np
 
 FILE = Path(__file__).resolve().parents[1] / "src" / "leafcover" / "data" / "hospital.csv.gz"
 SEED = 2024
-PATIENTS = 1_700
+PATIENTS = 5_000
 FIRST, LAST = np.datetime64("2023-01-01"), np.datetime64("2024-12-31")  # of the extract
 REGIONS = {"Alder": 0.28, "Birchwood": 0.22, "Cove": 0.17, "Downs": 0.15, "Elm": 0.11, "Fell": 0.07}
 SAMPLED = {"Alder": 0.04, "Birchwood": 0.05, "Cove": 0.06, "Downs": 0.08, "Elm": 0.1, "Fell": 0.16}  # of all patients
@@ -44,7 +44,8 @@ RARE = {
     "Q21": "cardiology",
     "T63": "internal",
 }
-WOMEN_ONLY, MOST_WOMEN = ("O24", "O47", "O80"), ("C50",)
+PREGNANT, MOST_WOMEN = ("O24", "O47", "O80"), ("C50",)
+OLDEST_PREGNANT = 1978  # year of birth
 FEMALE = ("Anna", "Clara", "Emma", "Eva", "Helena", "Ines", "Julia", "Laura", "Maria", "Nora", "Olga", "Rosa", "Sofia")
 MALE = ("Adam", "Bruno", "David", "Emil", "Felix", "Hugo", "Ivan", "Jonas", "Luca", "Oscar", "Paul", "Simon", "Victor")
 FAMILIES = (
@@ -101,7 +102,7 @@ def patient(number: int, rng: np.random.Generator) -> list[dict[str, str]]:
     before = ""
     while len(rows) < most and begin <= LAST:
         diagnosis = before if before and rng.random() < 0.55 else drawn_diagnosis(is_woman, born, rng)
-        before = "" if diagnosis in WOMEN_ONLY else diagnosis
+        before = "" if diagnosis in PREGNANT else diagnosis
         row, end = visit(diagnosis, begin, born, rng)
         rows.append(own | row)
         if end is None or row["outcome"] == "died":
@@ -117,11 +118,10 @@ def drawn_diagnosis(is_woman: bool, born: int, rng: np.random.Generator) -> str:
         return choose(list(RARE))
     age = 0 if born > 1983 else 1 if born > 1958 else 2
     shares = {code: shares[age] for code, (_, shares, *_) in DIAGNOSES.items()}
+    if not is_woman or born < OLDEST_PREGNANT:
+        shares |= dict.fromkeys(PREGNANT, 0)
     if not is_woman:
-        shares = {
-            code: 0 if code in WOMEN_ONLY else share / 40 if code in MOST_WOMEN else share
-            for code, share in shares.items()
-        }
+        shares |= {code: shares[code] / 40 for code in MOST_WOMEN}
     return choose(list(shares), list(shares.values()))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from leafcover.table.io import sample
 
-SHIPPED = {"wbc", "adult", "boston", "cps1985", "wine", "german_credit"}
+SHIPPED = {"wbc", "adult", "boston", "cps1985", "wine", "german_credit", "hospital"}
 
 
 def table_path(name):

@@ -13,6 +13,7 @@ BUILT_IN = [name for name, one in MEASURES.items() if one.place or one.by_name] 
 USERS = {
     "sweep": ("tuning", "cli/sweep.py"),
     "measures": ("metrics",),
+    "counts": ("engine/counts.py",),
     "release": (
         "engine/run.py",
         "engine/statement.py",

@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from leafcover import errors
     from leafcover.api import inspect, load, measure, read, release, verify
+    from leafcover.engine.counts import CountRelease, count_table
     from leafcover.engine.shadow import shadow
     from leafcover.errors import LeafcoverError
     from leafcover.keyed_random import Key
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from leafcover.partition.microaggregation import InOrder, KMeans, Mdav, Strata, VariableMdav
     from leafcover.perturb.additive import Additive, Multiplicative
     from leafcover.perturb.bounded import Bounded
+    from leafcover.perturb.cell_key import PerturbationTable
     from leafcover.perturb.centroid import Centroid
     from leafcover.perturb.deal import Deal
     from leafcover.perturb.redraw import Redraw
@@ -51,6 +53,7 @@ _HOMES = {
     "Bounded": "leafcover.perturb.bounded",
     "Centroid": "leafcover.perturb.centroid",
     "Conditional": "leafcover.partition.leaves",
+    "CountRelease": "leafcover.engine.counts",
     "Deal": "leafcover.perturb.deal",
     "Forest": "leafcover.partition.forest",
     "Halves": "leafcover.partition.kd_tree",
@@ -65,6 +68,7 @@ _HOMES = {
     "Mdav": "leafcover.partition.microaggregation",
     "Measures": "leafcover.metrics.suite",
     "Multiplicative": "leafcover.perturb.additive",
+    "PerturbationTable": "leafcover.perturb.cell_key",
     "Plan": "leafcover.recipes.plan",
     "Project": "leafcover.project",
     "Redraw": "leafcover.perturb.redraw",
@@ -76,6 +80,7 @@ _HOMES = {
     "Table": "leafcover.table.table",
     "VariableMdav": "leafcover.partition.microaggregation",
     "Whole": "leafcover.partition.leaves",
+    "count_table": "leafcover.engine.counts",
     "errors": "leafcover.errors:",
     "from_frame": "leafcover.table.frames",
     "grow": "leafcover.tree.c45",
@@ -104,6 +109,7 @@ __all__ = [
     "Bounded",
     "Centroid",
     "Conditional",
+    "CountRelease",
     "Deal",
     "Forest",
     "Halves",
@@ -117,6 +123,7 @@ __all__ = [
     "Mdav",
     "Measures",
     "Multiplicative",
+    "PerturbationTable",
     "Plan",
     "Project",
     "Redraw",
@@ -128,6 +135,7 @@ __all__ = [
     "Table",
     "VariableMdav",
     "Whole",
+    "count_table",
     "errors",
     "from_frame",
     "grow",

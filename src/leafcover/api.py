@@ -33,8 +33,8 @@ from leafcover.engine.manifest import Record, load_record
 from leafcover.engine.run import Progress, Release, run
 from leafcover.engine.verify import Check
 from leafcover.engine.verify import verify as verify_record
-from leafcover.errors import PlanError, ValueOutOfRange
-from leafcover.keyed_random import Key, key_from_file
+from leafcover.errors import PlanError, TableError, ValueOutOfRange
+from leafcover.keyed_random import Key, choose_key, key_from_file
 from leafcover.metrics.pair import pair_of, source_of
 from leafcover.metrics.suite import Measures
 from leafcover.recipes.plan import Plan
@@ -45,6 +45,7 @@ from leafcover.table.frames import from_frame
 from leafcover.table.inspection import TableFacts, describe
 from leafcover.table.io import MissingTokens
 from leafcover.table.io import read as read_file
+from leafcover.table.separators import SeparatorOption
 from leafcover.table.table import IntoTable, Role, Table, check_weight, column_name, without_unused_levels
 from leafcover.table.weights import Leave
 
@@ -58,6 +59,8 @@ def read(
     drop: Sequence[str] = (),
     encoding: str = "utf-8",
     delimiter: str | None = None,
+    decimal: SeparatorOption = None,
+    thousands: SeparatorOption = None,
 ) -> Table:
     """Read a table from a file or a data frame.
 
@@ -80,6 +83,9 @@ def read(
         Encoding of a text file. Ignored for other formats and for frames.
     delimiter : str, optional
         Delimiter of a CSV file. By default it is inferred from the header. Ignored for other formats and for frames.
+    decimal, thousands : str or mapping of str to str, optional
+        The decimal separator of a CSV file, "." or ",", and that of thousands: ",", ".", " " (any space), "'" or ""
+        (none); for all columns or for each. By default they are found, with a warning; 1,234 may need them.
 
     Returns
     -------
@@ -92,17 +98,11 @@ def read(
     >>> len(table), table["union"].kind
     (534, 'category')
     """
+    columns: dict[str, Any] = {"missing": missing, "category": category, "drop": drop, "roles": roles}
     if isinstance(source, str | Path):
-        return read_file(
-            source,
-            missing=missing,
-            category=category,
-            drop=drop,
-            roles=roles,
-            encoding=encoding,
-            delimiter=delimiter,
-        )
-    return from_frame(source, missing=missing, category=category, drop=drop, roles=roles)
+        marks: dict[str, Any] = {"delimiter": delimiter, "decimal": decimal, "thousands": thousands}
+        return read_file(source, encoding=encoding, **columns, **marks)
+    return from_frame(source, **columns)
 
 
 def inspect(table: IntoTable) -> TableFacts:
@@ -228,7 +228,7 @@ def release(
     True
     """
     tell = progress or SILENT
-    chosen, new_key = _key(key, key_file, seed)
+    chosen, new_key = choose_key(key, key_file, seed)
     if isinstance(plan, str):
         RECIPES.named(plan)
     else:
@@ -294,23 +294,6 @@ def _without_numbers(plan: Plan) -> Plan:
     if plan.units is None:
         raise PlanError("unit_numbers is False, but no column has the role unit. Leave it out.")
     return plan.replaced(units=replace(plan.units, unnumbered=True))
-
-
-def _key(key: Key | None, key_file: str | Path | None, seed: int | None) -> tuple[Key, bool]:
-    """The key to use, and whether it is new."""
-    chosen = [name for name, one in (("key", key), ("key_file", key_file), ("seed", seed)) if one is not None]
-    if len(chosen) > 1:
-        given = " and ".join(f"{name}=..." for name in chosen)
-        raise PlanError(f"Got {given}, but there is one key. Give a key to publish, or a seed to experiment.")
-    if seed is not None:
-        return Key.from_seed(seed), False
-    if key is not None:
-        if not isinstance(key, Key):
-            raise PlanError(f"A key must be a leafcover.Key, such as Key.fresh(). Got {type(key).__name__}.")
-        return key, False
-    if key_file is not None and Path(key_file).exists():
-        return key_from_file(Path(key_file)), False
-    return Key.fresh(), True
 
 
 def _plan_for(
@@ -505,7 +488,9 @@ def load(
     place = Path(path)
     record = load_record(place, None if manifest is None else Path(manifest))
     if original is None:
-        return Loaded(read_file(place, **record.text_options), record)
+        return Loaded(read_file(place, **({} if record.is_of_counts else record.text_options)), record)
+    if record.is_of_counts:
+        raise TableError(f"{str(place)!r} is a table of counts, which has no rows to measure. Verify it instead.")
     before = _original(original, record, target)
     aside = read_like(Path(control), before) if isinstance(control, str | Path) else control
     found = recall(

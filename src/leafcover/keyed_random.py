@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from leafcover.arrays import Array, Floats, Rows, Words
-from leafcover.errors import TableError, ValueOutOfRange
+from leafcover.errors import PlanError, TableError, ValueOutOfRange
 
 KEY_BYTES = 32
 PART_ROWS = 8192  # drawn at a time
@@ -95,6 +95,23 @@ def key_from_file(path: Path) -> Key:
             f"Key file {str(path)!r} does not contain a key of {2 * KEY_BYTES} hexadecimal digits. "
             "Choose another key_file, or the name of a new file to create a key."
         ) from None
+
+
+def choose_key(key: Key | None, key_file: str | Path | None, seed: int | None) -> tuple[Key, bool]:
+    """The key to use, and whether it is new."""
+    chosen = [name for name, one in (("key", key), ("key_file", key_file), ("seed", seed)) if one is not None]
+    if len(chosen) > 1:
+        given = " and ".join(f"{name}=..." for name in chosen)
+        raise PlanError(f"Got {given}, but there is one key. Give a key to publish, or a seed to experiment.")
+    if seed is not None:
+        return Key.from_seed(seed), False
+    if key is not None:
+        if not isinstance(key, Key):
+            raise PlanError(f"A key must be a leafcover.Key, such as Key.fresh(). Got {type(key).__name__}.")
+        return key, False
+    if key_file is not None and Path(key_file).exists():
+        return key_from_file(Path(key_file)), False
+    return Key.fresh(), True
 
 
 def key_text(key: Key) -> str:

@@ -36,6 +36,7 @@ from leafcover.recipes.registry import RECIPES
 from leafcover.released import Loaded, Released
 from leafcover.table.atomic import atomic_write, check_output_path
 from leafcover.table.infer import MISSING_TOKENS
+from leafcover.table.separators import SeparatorOption
 from leafcover.table.table import Role, Table
 from leafcover.tuning.sweep import Sweep, sweep
 
@@ -464,6 +465,8 @@ def init(
     missing: Mapping[str, Sequence[str]] | None = None,
     encoding: str | None = None,
     delimiter: str | None = None,
+    decimal: SeparatorOption = None,
+    thousands: SeparatorOption = None,
     force: bool = False,
 ) -> Project:
     """Make a project file for a table: what can be decided is, with a comment that says why; "?" marks the rest.
@@ -486,6 +489,8 @@ def init(
         For each column, the texts that mean a missing value.
     encoding, delimiter : str, optional
         How a text file is read.
+    decimal, thousands : str or mapping of str to str, optional
+        How its numbers are written.
     force : bool, default False
         Overwrite a project file that exists.
 
@@ -509,6 +514,7 @@ def init(
     if audience is not None:
         audience_named(audience)
     text: dict[str, Any] = {"encoding": encoding or "utf-8", "delimiter": delimiter}
+    text |= {"decimal": decimal, "thousands": thousands}
     tokens = {name: [str(one) for one in texts] for name, texts in (missing or {}).items()}
     data = read(source, category=category, missing=tokens, **text)
     texts = {c.name: missing_texts(c) for c in data if c.name not in (*tokens, *category)}
@@ -538,6 +544,8 @@ def init(
         missing=tokens,
         encoding=encoding,
         delimiter=delimiter,
+        decimal=decimal,
+        thousands=thousands,
     )
     made = draft(data, options)
     parse_project(made.text, str(place))

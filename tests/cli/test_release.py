@@ -1,13 +1,14 @@
 """`leafcover release` and `verify`, as the contract says."""
 
+import csv
 import json
+import re
 import stat
 from collections import Counter
 
 import pytest
 
 from leafcover.messages import catalogue
-from leafcover.table.infer import decimal_comma_warning
 from tests.cli.helpers import leafcover, refused, rows_of
 from tests.data import table_path
 
@@ -314,17 +315,27 @@ def test_a_unit_is_released_as_new_numbers_or_not_at_all(folder):
 
 
 @pytest.mark.parametrize("delimiter", [";", ","])
-def test_decimal_commas_are_warned_of_on_the_terminal_and_in_the_manifest(folder, delimiter):
+def test_decimal_commas_are_read_and_written_with_a_warning_and_an_option(folder, delimiter):
     head, *rows = (line.split(",") for line in (folder / "in.csv").read_text().splitlines())
-    rows = [[age, f'"{int(age) // 10},5"', job, label] for age, _, job, label in rows]
+    rows = [[age, f'"{int(age) // 10}.{100 + int(age)}"', f'"{int(age) // 10},5"', label] for age, _, _, label in rows]
+    head[2] = "hours"
     (folder / "in.csv").write_text("\n".join(delimiter.join(row) for row in [head, *rows]) + "\n")
-    words = ("release", folder / "in.csv", "-o", folder / "out.csv", "--target", "class")
+    words = ("release", folder / "in.csv", "-o", folder / "out.csv", "--target", "class", "--sensitive", "pay")
     result = leafcover(*words)
     assert result.exit_code == 0, result.output
-    shown = decimal_comma_warning("pay").replace("category=['pay']", "--category pay")
-    assert f"warning: {shown}" in result.stderr.splitlines()
-    assert decimal_comma_warning("pay") in json.loads((folder / "out.csv.internal.json").read_text())["warnings"]
-    assert "decimal" not in leafcover(*words, "--force", "--category", "pay").stderr
+    assert "--category hours" in result.stderr
+    assert "--decimal pay=." in result.stderr
+    assert json.loads((folder / "out.csv.internal.json").read_text())["reading"]["decimal"] == ","
+    values = list(csv.reader((folder / "out.csv").read_text().splitlines(), delimiter=delimiter))[1:]
+    assert all(re.fullmatch(r"[1-9]\.[0-9]{3}(,[0-9]+)?", row[1]) for row in values)
+    assert all(re.fullmatch(r"[0-9](,[0-9]+)?", row[2]) for row in values)
+    measured = leafcover("measure", folder / "in.csv", folder / "out.csv", "--only", "margins")
+    assert measured.exit_code == 0, measured.output
+    assert "warning" not in measured.stderr  # the manifest settles what was in doubt
+    assert "warning" not in leafcover(*words, "--force", "--decimal", ",").stderr.replace("warning: Column 'class'", "")
+    result = leafcover(*words, "--force", "--decimal", "pay=.", "--decimal", "hours=,")
+    assert result.exit_code == 0, result.output
+    assert "decimal" not in result.stderr
 
 
 def test_every_private_file_is_named(folder):

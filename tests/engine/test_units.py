@@ -8,6 +8,7 @@ import pytest
 
 import leafcover as lc
 from leafcover.engine.evaluate import hold_out
+from leafcover.metrics.utility.propensity import propensity_of_trees
 from leafcover.table.units import owners
 from tests.table.test_units import panel, visits
 
@@ -109,6 +110,48 @@ def test_a_saved_release_is_verified_byte_for_byte(tmp_path, frame, held):
     manifest = json.loads((tmp_path / "released.csv.manifest.json").read_text())
     assert manifest["units"]["column"] == "patient"
     assert manifest["target"] == "code"
+
+
+def test_no_date_is_after_the_last_one_and_the_last_days_have_no_more_rows_than_before(tmp_path):
+    """Long gaps are dealt to people who come late, too; the last day is not where they all end."""
+    rng = np.random.default_rng(4)
+    person = np.repeat(np.arange(900), rng.integers(1, 4, 900))
+    day = rng.integers(0, 300, 900)[person] + rng.exponential(60, len(person)).astype(int)
+    frame = pd.DataFrame({"person": person, "day": np.datetime64("2020-01-01") + day, "code": person % 3})
+    frame = frame[day < 300].sort_values(["person", "day"]).astype({"code": str})
+    frame.to_csv(tmp_path / "visits.csv", index=False)
+    made = lc.release(lc.read(tmp_path / "visits.csv", roles={"person": "unit"}), "cover", target="code", seed=SEED)
+    made.save(tmp_path / "out.csv")
+    checks = lc.verify(tmp_path / "out.csv", original=tmp_path / "visits.csv")
+    assert [check.what for check in checks if not check.holds] == ["made with a secret key, rows in a secret order"]
+    after, before = pd.read_csv(tmp_path / "out.csv")["day"], frame["day"].astype(str)
+    assert after.max() == before.max()
+    last = before.sort_values().iloc[-60]
+    assert (after >= last).sum() == pytest.approx((before >= last).sum(), abs=25)
+    assert (after == before.max()).sum() < 15
+
+
+@pytest.mark.parametrize("rare", ["allow", "pool"])
+def test_a_level_that_few_units_have_in_a_row_is_dealt_to_units_with_that_row(tmp_path, rare):
+    """Not to any unit without a value: there it would be lost."""
+    rng = np.random.default_rng(1)
+    person = np.repeat(np.arange(300), rng.integers(1, 4, 300))
+    few = rng.choice(len(person), 12, replace=False)  # two or three in the third rows of people
+    frame = pd.DataFrame({"person": person, "code": person % 2})
+    frame.loc[few, "seen"] = rng.choice(["x", "y"], 12)
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    table = lc.read(tmp_path / "in.csv", roles={"person": "unit"}, category=["code"])
+    made = lc.release(table, "cover", target="code", seed=SEED, rare=rare)
+    made.save(tmp_path / "out.csv")
+    checks = lc.verify(tmp_path / "out.csv", original=tmp_path / "in.csv")
+    assert [check.what for check in checks if not check.holds] == ["made with a secret key, rows in a secret order"]
+    assert int((~made.table["seen"].missing).sum()) == 12
+
+
+def test_measures_of_utility_take_samples_of_rows(released):
+    """They count rows, of which there are more than units."""
+    pair = released._compared.pair
+    assert propensity_of_trees(pair, most=len(pair.original) - 1, permutations=2).rows == len(pair.original) - 1
 
 
 def test_a_release_may_say_nothing_of_units(tmp_path, frame):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from leafcover.errors import TableError
 from leafcover.table.io import SAMPLES, read, sample, write
 from tests.table.strategies import text_tables
 
@@ -135,3 +136,70 @@ def test_more_rows_than_one_block_are_written_in_order(tmp_path):
     (tmp_path / "in.csv").write_text(text)
     write(read(tmp_path / "in.csv"), tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text() == text
+
+
+# Row names, as R and pandas write them, are no column; what could be anything else is kept or refused.
+
+ROW_NAMES = {
+    "R's write.csv": '"","age","job"\n"1",31,"b"\n"2",4,"a"\n"3",4,"a"\n',
+    "R's write.csv of some rows": '"","age","job"\n"17",31,"b"\n"2",4,"a"\n"30",4,"a"\n',
+    "R's write.csv with names": '"","age","job"\n"Wien",31,"b"\n"Linz",4,"a"\n"Graz",4,"a"\n',
+    "R's write.csv2": '"";"age";"job"\n"1";31;"b"\n"2";4;"a"\n"3";4;"a"\n',
+    "R's write.table": '"age","job"\n"1",31,"b"\n"2",4,"a"\n"3",4,"a"\n',
+    "R's write.table with names": "age\tjob\nWien\t31\tb\nLinz\t4\ta\nGraz\t4\ta\n",
+    "pandas": ",age,job\n0,31,b\n1,4,a\n2,4,a\n",
+    "pandas, read and written again": ",Unnamed: 0,age,job\n0,0,31,b\n1,1,4,a\n2,2,4,a\n",
+    "pandas, read again": "Unnamed: 0.1,Unnamed: 0,age,job\r\n0,0,31,b\r\n1,1,4,a\r\n2,2,4,a\r\n",
+}
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("program", ROW_NAMES)
+def test_row_names_are_left_out_with_a_warning(program, mark, tmp_path):
+    (tmp_path / "in.csv").write_bytes((mark + ROW_NAMES[program]).encode())
+    table = read(tmp_path / "in.csv")
+    assert table.names == ("age", "job")
+    assert table["age"].values.tolist() == [31, 4, 4]
+    assert table["job"].levels == ("a", "b")
+    assert len(table.warnings) == 1
+    write(table, tmp_path / "out.csv")
+    assert read(tmp_path / "out.csv").warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "how", "first"),
+    [
+        ("Unnamed: 0,a\n1,x\n1,y\n", {}, "Unnamed: 0"),  # not row names: they repeat
+        ("Unnamed: 0,a\n1,x\n2,y\n", {"roles": {"Unnamed: 0": "identifier"}}, "Unnamed: 0"),
+        ("Unnamed: 0,a\n1,x\n2,y\n", {"drop": ["Unnamed: 0"]}, "a"),
+        ("Unnamed: 0\n1\n2\n", {}, "Unnamed: 0"),  # nothing else would be left
+        ("X,a\n1,x\n2,y\n", {}, "X"),
+        ("id,a\n1,x\n2,y\n", {}, "id"),
+    ],
+)
+def test_a_first_column_with_a_name_or_a_use_is_kept(content, how, first, tmp_path):
+    (tmp_path / "in.csv").write_text(content)
+    table = read(tmp_path / "in.csv", **how)
+    assert table.names[0] == first
+    assert table.warnings == ()
+
+
+# Files as offices have them: each is read right, or refused in one line that says how to read it.
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("delimiter", [";", "\t", "|", ","])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+def test_an_office_file_is_read_right_and_written_back(encoding, delimiter, newline, tmp_path):
+    rows = [["Straße", "Gehalt", "Stand"], ["Hügel 1", "1.234,50", "05.01.2020"], ["Tor €", "908,25", "31.12.2019"]]
+    text = as_csv(rows[0], rows[1:], delimiter=delimiter).replace("\n", newline)
+    (tmp_path / "in.csv").write_bytes(text.encode(encoding))
+    how = {} if encoding.startswith("utf-8") else {"encoding": encoding}
+    if how:
+        with pytest.raises(TableError, match=f"encoding='{encoding}'"):
+            read(tmp_path / "in.csv")
+    table = read(tmp_path / "in.csv", **how)
+    assert [column.kind for column in table] == ["category", "number", "date"]
+    assert table["Gehalt"].values.tolist() == [1234.5, 908.25]
+    write(table, tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "in.csv").read_bytes()

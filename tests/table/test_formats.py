@@ -1,9 +1,13 @@
 """Parquet, Arrow, ARFF and C4.5: every format holds the same table."""
 
 import csv
+import datetime as dt
+import json
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
@@ -11,10 +15,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import leafcover as lc
 from leafcover.table.io import SAMPLES, read, sample, write
 from leafcover.table.legacy_formats import parse_names_file
-from leafcover.table.output import as_typed
+from leafcover.table.output import as_typed, replace_values
 from leafcover.table.table import Table
+from tests.cli.helpers import leafcover
 from tests.table import strategies
 from tests.table.test_delimited import as_csv
 
@@ -134,16 +140,181 @@ def test_nothing_but_the_values_leaves(suffix, tmp_path):
     assert (7777777777777777).to_bytes(8, "little") not in content
     if suffix == ".parquet":
         meta = pa.parquet.ParquetFile(tmp_path / "out.parquet").metadata
-        assert meta.metadata is None
+        schema = pa.parquet.ParquetFile(tmp_path / "out.parquet").schema_arrow
+        assert list(meta.metadata) == [b"ARROW:schema"]  # encoded in base64, so that a search of the file would miss it
+        assert schema.metadata is None
+        assert all(field.metadata is None for field in schema)
         assert not any(meta.row_group(0).column(i).is_stats_set for i in range(2))
 
 
 def test_a_pandas_index_that_was_stored_is_no_column(tmp_path):
-    import pandas as pd
-
     frame = pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}, index=[7, 9])
     frame.to_parquet(tmp_path / "in.parquet")
     assert read(tmp_path / "in.parquet").names == ("a", "b")
+
+
+# Types through the command line and in Python: those of the original, whatever library wrote the file.
+
+
+def typed_frame(rows=60):
+    """Every type of pandas that a table may have; an index and levels nobody has, which must not leave."""
+    days = [dt.date(2020, 1, 1 + i % 3) for i in range(rows)]
+
+    def some(*values):
+        return [values[i % len(values)] for i in range(rows)]
+
+    return pd.DataFrame(
+        {
+            "int": some(1, 2, 3),
+            "small": np.array(some(1, 2, 3), np.int8),
+            "Int": pd.array(some(1, None, 3), dtype="Int64"),
+            "UInt": pd.array(some(1, None, 3, 4), dtype="UInt8"),
+            "float": some(0.5, 1.25, None),
+            "single": np.array(some(0.5, 1.25, 2), np.float32),
+            "Float": pd.array(some(0.5, None, 1.5), dtype="Float64"),
+            "bool": some(True, False),
+            "Bool": pd.array(some(True, None, False), dtype="boolean"),
+            "text": some("a", None, "b"),
+            "string": pd.array(some("a", None, "b"), dtype="string"),
+            "arrow": pd.array(some(1, None, 3), dtype="int32[pyarrow]"),
+            "arrow text": pd.array(some("a", "b"), dtype=pd.ArrowDtype(pa.string())),
+            "low to high": pd.Categorical(some("low", "mid", "high"), ["low", "mid", "high", "PLANTED"], ordered=True),
+            "level": pd.Categorical(some("x", "y")),
+            "time": pd.to_datetime(days).as_unit("ns"),
+            "zoned": pd.to_datetime(days).tz_localize("Europe/Vienna"),
+            "span": pd.to_timedelta(some(1, 2, 3), unit="s"),
+            "day": pd.Series(days, dtype=object),
+        },
+        index=pd.Index([f"PLANTED {i}" for i in range(rows)], name="person"),
+    )
+
+
+def types_of(frame):
+    """The type of each column, and the levels in their order without those that nobody has."""
+    return {
+        name: (str(dtype), dtype.ordered, [level for level in dtype.categories if level in set(frame[name])])
+        if isinstance(dtype, pd.CategoricalDtype)
+        else str(dtype)
+        for name, dtype in frame.dtypes.items()
+    }
+
+
+@pytest.mark.parametrize(("recipe", "suffix"), [("cover", ".parquet"), ("additive", ".arrow")])
+def test_types_of_pandas_are_the_same_from_the_command_line_and_in_python(recipe, suffix, tmp_path):
+    frame = typed_frame()
+    reader = pd.read_parquet if suffix == ".parquet" else pd.read_feather
+    pa_table = pa.Table.from_pandas(frame)
+    (pa.parquet.write_table if suffix == ".parquet" else pa.feather.write_feather)(pa_table, tmp_path / f"in{suffix}")
+    words = ("release", tmp_path / f"in{suffix}", "-o", tmp_path / f"out{suffix}", "--target", "level")
+    done = leafcover(*words, "--recipe", recipe, "--hold-out", 0.2, "--seed", 1)
+    assert done.exit_code == 0, done.output
+    assert "'person'" in done.stderr  # the index is left out
+    expected = types_of(reader(tmp_path / f"in{suffix}"))
+    found = reader(tmp_path / f"out{suffix}")
+    assert types_of(found) == expected
+    assert isinstance(found.index, pd.RangeIndex)
+    release = lc.release(frame, recipe, target="level", hold_out=0.2, seed=1)
+    release.save(tmp_path / f"python{suffix}")
+    assert types_of(reader(tmp_path / f"python{suffix}")) == expected
+    assert types_of(release.frame) == types_of(frame)
+    for path in (tmp_path / f"out{suffix}", tmp_path / f"python{suffix}"):
+        reads = pa.parquet.read_schema if suffix == ".parquet" else lambda path: pa.feather.read_table(path).schema
+        described = reads(path).metadata
+        assert list(described) == [b"pandas"]
+        assert set(json.loads(described[b"pandas"])) == {"index_columns", "column_indexes", "columns"}
+        assert json.loads(described[b"pandas"])["index_columns"] == []
+        assert b"PLANTED" not in path.read_bytes() + described[b"pandas"]
+
+
+def test_means_of_whole_numbers_are_of_the_nullable_type_that_holds_them(tmp_path):
+    kinds = {"int8": "float64", "Int64": "Float64", "UInt8": "Float64", "int32[pyarrow]": "double[pyarrow]"}
+    frame = pd.DataFrame({kind: pd.array([1, 2, 3], dtype=kind) for kind in kinds})
+    table = lc.from_frame(frame)
+    write(
+        table.replace(replace_values(column, np.array([1.5, 2.5, 2.5])) for column in table), tmp_path / "out.parquet"
+    )
+    assert {name: str(dtype) for name, dtype in pd.read_parquet(tmp_path / "out.parquet").dtypes.items()} == kinds
+
+
+def test_types_of_polars_are_the_same_from_the_command_line_and_in_python(tmp_path):
+    rows = 60
+    at = pl.Series(range(rows))
+    frame = pl.DataFrame(
+        {
+            "enum": pl.Series(["é", "y", "é"] * 20, dtype=pl.Enum(["y", "PLANTED", "é"])),
+            "category": pl.Series(["b", "a"] * 30, dtype=pl.Categorical),
+            "small": (at % 3).cast(pl.UInt8),
+            "flag": [True, None, False] * 20,
+            "text": ["a", None, "b"] * 20,
+            "zoned": pl.Series([dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 2)] * 30).dt.replace_time_zone(
+                "Asia/Tokyo"
+            ),
+            "span": [dt.timedelta(seconds=1), dt.timedelta(seconds=2)] * 30,
+            "clock": [dt.time(1), dt.time(2)] * 30,
+            "cents": pl.Series(["1.10", "0.69", None] * 20).cast(pl.Decimal(10, 2)),
+        }
+    )
+    expected = dict(frame.schema) | {"enum": pl.Enum(["y", "é"])}
+    for suffix, write_file, read_file in (
+        (".parquet", pl.DataFrame.write_parquet, pl.read_parquet),
+        (".arrow", pl.DataFrame.write_ipc, pl.read_ipc),
+    ):
+        write_file(frame, tmp_path / f"in{suffix}")
+        words = ("release", tmp_path / f"in{suffix}", "-o", tmp_path / f"out{suffix}", "--target", "category")
+        done = leafcover(*words, "--seed", 1)
+        assert done.exit_code == 0, done.output
+        assert dict(read_file(tmp_path / f"out{suffix}").schema) == expected
+        release = lc.release(frame, "cover", target="category", seed=1)
+        release.save(tmp_path / f"python{suffix}")
+        assert dict(read_file(tmp_path / f"python{suffix}").schema) == expected
+        assert dict(release.frame.schema) == expected
+        assert b"PLANTED" not in (tmp_path / f"out{suffix}").read_bytes()
+
+
+def test_types_of_arrow_are_the_same_in_a_file_and_as_a_table(tmp_path):
+    rows = typed_table().slice(0, 3)
+    types = {
+        **dict(zip(rows.column_names, rows.columns, strict=True)),
+        "view": pa.array(["a", "b", None], pa.string_view()),
+        "large": pa.array(["a", "b", None], pa.large_string()),
+        "span": pa.array([1, 2, None], pa.duration("ns")),
+        "zoned": pa.array([0, None, 1], pa.timestamp("us", "Europe/Vienna")),
+        "ordered": pa.DictionaryArray.from_arrays(pa.array([1, 0, 1], pa.int8()), ["z", "a"], ordered=True),
+        "clock": pa.array([1, 2, None], pa.time64("us")),
+    }
+    original = pa.table(types)
+    pa.parquet.write_table(original, tmp_path / "in.parquet")
+    write(read(tmp_path / "in.parquet"), tmp_path / "out.parquet")
+    with pa.OSFile(str(tmp_path / "in.arrow"), "wb") as file, pa.ipc.new_file(file, original.schema) as out:
+        out.write_table(original)
+    write(read(tmp_path / "in.arrow"), tmp_path / "out.arrow")
+    with pa.OSFile(str(tmp_path / "out.arrow")) as file:
+        assert pa.ipc.open_file(file).schema == original.schema
+    assert pa.parquet.read_schema(tmp_path / "out.parquet") == pa.parquet.read_schema(tmp_path / "in.parquet")
+    write(lc.from_frame(original), tmp_path / "frame.parquet")
+    assert pa.parquet.read_schema(tmp_path / "frame.parquet") == pa.parquet.read_schema(tmp_path / "in.parquet")
+
+
+def test_a_named_index_is_left_out_with_a_warning_unless_an_option_names_it(tmp_path):
+    frame = pd.DataFrame({"person": [1, 1, 2], "a": [1, 2, 3]}).set_index("person")
+    frame.to_parquet(tmp_path / "in.parquet")
+    for table in (read(tmp_path / "in.parquet"), lc.from_frame(frame)):
+        assert table.names == ("a",)
+        assert len(table.warnings) == 1
+        assert "'person'" in table.warnings[0]
+    kept = read(tmp_path / "in.parquet", roles={"person": "unit"})
+    assert (kept.names, kept.warnings) == (("a", "person"), ())
+
+
+def test_unordered_levels_do_not_say_which_row_came_first(tmp_path):
+    coded = pa.array(["m", "z", "a", "m"]).dictionary_encode()
+    assert coded.dictionary.to_pylist() == ["m", "z", "a"]  # in the order of the rows
+    pa.feather.write_feather(pa.table({"c": coded, "n": [1, 2, 3, 4]}), tmp_path / "in.arrow")
+    table = read(tmp_path / "in.arrow")
+    assert table["c"].stored.dictionary.to_pylist() == ["a", "m", "z"]
+    assert table["c"].stored.to_pylist() == ["m", "z", "a", "m"]
+    kept = pa.DictionaryArray.from_arrays(pa.array([1, 0, 2, 1]), ["z", "m", "a"])
+    assert lc.from_frame(pa.table({"c": kept, "n": [1, 2, 3, 4]}))["c"].stored.dictionary.to_pylist() == ["z", "m", "a"]
 
 
 def test_whole_numbers_beyond_two_to_the_53_stay_exact_in_every_format(tmp_path):

@@ -319,6 +319,26 @@ def test_rows_of_a_person_that_follow_each_other_betray_an_id():
     assert verdict([i // 5 for i in range(90)], "id") == []  # too few
 
 
+def households(columns, rows=200):
+    """Rows of households, and attributes that are constant in each; the numbers are called something innocent."""
+    rng = np.random.default_rng(6)
+    size = rng.integers(1, 5, rows)
+    found = {"db030": np.repeat(np.arange(rows), size), "age": rng.integers(0, 90, size.sum())}
+    found |= {f"h{i}": np.repeat(rng.integers(0, 9, rows), size) for i in range(columns)}
+    return pa.table(found)
+
+
+def test_rows_that_agree_in_three_columns_are_warned_of_under_any_name():
+    def verdict(columns, **roles):
+        return [(one.column, one.severity) for one in identifiers(from_frame(households(columns), roles=roles))]
+
+    assert verdict(3) == [("db030", "warn")]
+    assert verdict(3, db030="unit") == verdict(3, db030="sensitive") == verdict(2) == []
+    (suspect,) = identifiers(from_frame(households(3)))
+    assert "unit" in suspect.message
+    assert refuse_identifiers(from_frame(households(3))) == (suspect.message,)
+
+
 def test_large_numbers_without_their_text_are_checked(tmp_path):
     lines = [f"{2**60 + i % 40};{i % 3}" for i in range(80)]
     (tmp_path / "in.csv").write_text("\n".join(["x;y", *lines]) + "\n")

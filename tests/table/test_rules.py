@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from leafcover.errors import NameUnknown, PlanError
 from leafcover.table.column_rules import Determines, Implies, Linear, MissingTogether, Moment, Pairs, Sum, level_text
 from leafcover.table.frames import from_frame
+from leafcover.table.inspection import describe
 from leafcover.table.rule_search import check_rule, find_rules
 from leafcover.table.rule_text import parse_rule
 from leafcover.table.tied_columns import tied_columns
@@ -128,7 +129,21 @@ def test_the_rules_of_a_table_are_found():
     equation = next(one.rule for one in found.values() if isinstance(one.rule, Linear) and "stay" in one.rule.columns)
     assert set(equation.columns) == {"stay", "start", "end"}
     pairs = next(one.rule for one in found.values() if isinstance(one.rule, Pairs))
-    assert {"sex", "pregnant"} <= set(pairs.columns)
+    assert set(pairs.columns) == {"sex", "pregnant"}  # what is missing together is a rule of its own
+
+
+def test_the_pairs_of_levels_that_no_row_has_are_shown():
+    frame = people(600)
+    frame["week"] = np.where(frame["pregnant"] == "yes", np.arange(600), np.nan)
+    facts = describe(from_frame(frame))
+    shown = {(one.column, one.level, one.other): one.levels for one in facts.absent}
+    assert shown == {
+        ("sex", '"m"', "pregnant"): ('"yes"',),
+        ("sex", '"m"', "week"): ("known",),
+        ("pregnant", '"no"', "week"): ("known",),
+        ("pregnant", '"yes"', "week"): ("missing",),
+    }
+    assert all(str(one) in str(facts) for one in facts.absent)
 
 
 def test_a_few_rows_may_break_a_rule_that_is_found():

@@ -1,6 +1,9 @@
 """The tables that ship with the package."""
 
+import gzip
+
 import pytest
+from benchmarks import hospital
 
 from leafcover.errors import NameUnknown
 from leafcover.table.io import SAMPLES, read, sample
@@ -10,6 +13,7 @@ SHAPES = {
     "boston": (506, 14),
     "cps1985": (534, 11),
     "german_credit": (1000, 21),
+    "hospital": (9109, 23),
     "wbc": (699, 11),
     "wine": (178, 14),
 }
@@ -26,7 +30,12 @@ def test_a_shipped_table_has_its_published_shape_and_reads_without_a_warning(nam
 def test_source_and_licence_stand_beside_it(name):
     page = sample(name).with_name("README.md").read_text("utf-8")
     (line,) = [line for line in page.splitlines() if line.startswith(f"| {sample(name).name} ")]
-    assert "CC BY 4.0" in line or "public domain" in line
+    assert "CC BY 4.0" in line or "public domain" in line or ("generated" in line and "Apache-2.0" in line)
+
+
+def test_the_hospital_is_what_its_generator_writes():
+    with gzip.open(sample("hospital")) as file:
+        assert file.read() == hospital.text().encode()
 
 
 def test_an_unknown_sample_is_refused():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import leafcover as lc
 from leafcover.table.frames import to_frame
-from leafcover.table.units import LEAST_UNITS, owners
+from leafcover.table.units import LEAST_UNITS, exchanged, owners
 
 
 def visits(rng, units=60, most=4):
@@ -97,6 +97,25 @@ def test_a_name_that_looks_like_a_position_is_an_error_or_not_mixed_up():
     frame = visits(np.random.default_rng(5)).assign(**{"rows per patient": 1.0})
     layout = lc.unit_layout(read(frame))
     assert layout.size not in frame.columns
+
+
+@given(seed=st.integers(0, 10**6), units=st.integers(1, 40), missing=st.booleans())
+def test_first_values_are_exchanged_so_that_nobody_ends_late(seed, units, missing):
+    rng = np.random.default_rng(seed)
+    first = rng.integers(0, 30, units).astype(float)
+    later = [np.where(rng.random(units) < 0.5, np.nan, rng.integers(0, 20, units)) for _ in range(2)]
+    if missing:
+        first[rng.random(units) < 0.2] = np.nan
+    found = exchanged(first, later, 30.0)
+    np.testing.assert_array_equal(np.sort(found), np.sort(first))
+    assert (np.isnan(found) == np.isnan(first)).all()
+    span = np.nansum(later, axis=0)
+    late, was = (one + span > 30 for one in (found, first))
+    assert not (late & ~was).any()
+    for unit in np.flatnonzero(late):  # nobody could have changed places with it
+        assert not ((found + span[unit] <= 30) & (found[unit] + span <= 30)).any()
+    if not was.any():
+        np.testing.assert_array_equal(found, first)
 
 
 def test_owners_count_units_in_the_order_of_the_table():

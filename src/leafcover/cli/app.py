@@ -5,9 +5,9 @@ import re
 import sys
 import time
 from ast import literal_eval
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -82,6 +82,9 @@ GIVEN = (
         "roles",
         "encoding",
         "delimiter",
+        "decimal",
+        "thousands",
+        "missing",
         "original",
         "manifest",
         "pairs",
@@ -94,6 +97,8 @@ GIVEN = (
         "again",
         "replaces",
         "weights",
+        "by",
+        "totals",
         "share",
         "most_rows",
     ),
@@ -108,14 +113,26 @@ FIRST = (
         "separation",
         "bins",
         "delimiter",
+        "decimal",
+        "thousands",
         "encoding",
         "grid",
         "runs",
     ),
     *("rows", "jobs", "recipes", "error", "share", "answers", "count", "first", "significance", "min_support"),
-    *("test_share", "weights", "audience"),
+    *("test_share", "weights", "audience", "variance", "zeros", "minimum", "totals", "impossible", "rare"),
 )
-ANYWHERE = ("max_risk", "most_rows", "keep_order", "key_file", "hold_out", "publish_tree", "keep_tables")
+ANYWHERE = (
+    "max_risk",
+    "most_rows",
+    "keep_order",
+    "key_file",
+    "hold_out",
+    "publish_tree",
+    "keep_tables",
+    "max_noise",
+    "cell_keys",
+)
 OTHER_NAMES = {
     "n_trees": "--trees",
     "max_singletons": "--force",
@@ -158,9 +175,9 @@ def _given(parameter: str, text: str) -> str:
     value = literal_eval(text)
     if value is ... or value is True or parameter in OTHER_NAMES:
         return option
-    if isinstance(value, dict):  # the role of a column
+    if isinstance(value, dict):  # the role of a column, or something else about it
         (name, role), *_ = value.items()
-        return f"--{role} {quoted(name)}"
+        return f"--{role} {quoted(name)}" if parameter == "roles" else f"{option} {quoted(f'{name}={role}')}"
     return f"{option} {quoted(str(value[0] if isinstance(value, list) else value))}"
 
 
@@ -259,6 +276,22 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
         ],
         None,
     ),
+    "decimal": (
+        _option(
+            "--decimal",
+            words="Decimal separator of a .csv or .tsv file, or of a column; by default found, with a warning.",
+            metavar="[COL=]MARK",
+        ),
+        [],
+    ),
+    "thousands": (
+        _option(
+            "--thousands",
+            words="Separator between thousands of such a file, such as a space, or of a column; by default found.",
+            metavar="[COL=]MARK",
+        ),
+        [],
+    ),
 }
 
 
@@ -276,6 +309,8 @@ class Reading:
     missing: tuple[str, ...] = ()
     encoding: str = "utf-8"
     delimiter: str | None = None
+    decimal: tuple[str, ...] = ()
+    thousands: tuple[str, ...] = ()
 
     def read(self, path: Path, *, target: str | None = None) -> "Table":
         """Read the table with its roles."""
@@ -303,7 +338,19 @@ class Reading:
             "category": list(self.category),
             "encoding": self.encoding,
             "delimiter": self.delimiter,
+            "decimal": separators("--decimal", self.decimal),
+            "thousands": separators("--thousands", self.thousands),
         }
+
+    def like(self, table: "Table") -> "Reading":
+        """The same options for a second file, with the separators that were found in the first."""
+        return self.with_separators(table.reading.decimal, table.reading.thousands)
+
+    def with_separators(self, decimal: Any, thousands: Any) -> "Reading":
+        """These options, with separators where none are given."""
+        return replace(
+            self, decimal=self.decimal or _each_column(decimal), thousands=self.thousands or _each_column(thousands)
+        )
 
     def roles(self, target: str | None) -> dict[str, Any]:
         """The role of each column; more than one is an error."""
@@ -328,6 +375,26 @@ class Reading:
                 raise ValueOutOfRange("--missing", one, "COLUMN=TOKENS, such as --missing country=-,unknown")
             found[name] = [token for token in tokens.split(",") if token]
         return found
+
+
+def separators(option: str, given: tuple[str, ...]) -> str | dict[str, str] | None:
+    """What an option says for all columns, or for each.
+
+    >>> separators("--decimal", (",",)), separators("--decimal", ("pay=,", "rate=."))
+    (',', {'pay': ',', 'rate': '.'})
+    """
+    if len(given) == 1 and "=" not in given[0]:
+        return given[0]
+    if any("=" not in one for one in given):
+        raise ValueOutOfRange(option, " ".join(given), "one separator for all columns, or COLUMN=SEPARATOR for each")
+    return dict(one.rpartition("=")[::2] for one in given) or None
+
+
+def _each_column(given: str | Mapping[str, str] | None) -> tuple[str, ...]:
+    """The inverse of `_for_columns`."""
+    if given is None or isinstance(given, str):
+        return () if given is None else (given,)
+    return tuple(f"{name}={mark}" for name, mark in given.items())
 
 
 def with_reading(command: Callable[..., None]) -> Callable[..., None]:

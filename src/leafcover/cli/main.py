@@ -33,8 +33,8 @@ def main() -> None:
 
 # The order of commands in the help: as a release is made, checked and compared.
 ORDER = (
-    *("init", "inspect", "release", "report", "verify", "measure", "sweep", "plan", "recipes", "tree", "forest"),
-    "demo",
+    *("init", "inspect", "release", "report", "verify", "measure", "sweep", "counts", "plan", "recipes", "tree"),
+    *("forest", "demo"),
 )
 
 

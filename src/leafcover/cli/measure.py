@@ -269,6 +269,7 @@ def _as_released(reading: Reading, target: str | None, record: "Record") -> tupl
         filled["encoding"] = known.get("encoding", "utf-8")
     if reading.delimiter is None:
         filled["delimiter"] = known.get("delimiter")
+    reading = reading.with_separators(known.get("decimal"), known.get("thousands"))
     return replace(reading, **filled), target if target is not None else record.target or None
 
 

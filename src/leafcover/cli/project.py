@@ -21,6 +21,7 @@ from leafcover.cli.app import (
     app,
     guarded,
     refuse_unknown,
+    separators,
     warn,
     with_reading,
 )
@@ -170,6 +171,8 @@ def _changes(given: Mapping[str, Any], project: "Project") -> dict[str, Any]:
             put(("method", "settings", name), _typed(text))
     if "category" in given:
         put(("input", "category"), [*dict.fromkeys([*project.settings.input.category, *given["category"]])])
+    for name in {"decimal", "thousands"} & {*given}:
+        put(("input", name), separators(f"--{name}", tuple(given[name])))
     if "missing" in given:
         for name, tokens in Reading(missing=tuple(given["missing"])).missing_tokens().items():
             put(("input", "missing", name), tokens)
@@ -255,10 +258,11 @@ class Original:
     def read_alike(self, path: Path, reading: Reading) -> "Table":
         """Another table, read in the same way."""
         if self.project is None:
-            return reading.read(path, target=self.target)
+            return reading.like(self.table).read(path, target=self.target)
         from leafcover.api import read
 
-        return read(path, **self.project.reading)
+        found = self.table.reading
+        return read(path, **{"decimal": found.decimal, "thousands": found.thousands} | self.project.reading)
 
 
 def read_original(
@@ -322,6 +326,8 @@ def init(
         missing=reading.missing_tokens(),
         encoding=None if reading.encoding == "utf-8" else reading.encoding,
         delimiter=reading.delimiter,
+        decimal=separators("--decimal", reading.decimal),
+        thousands=separators("--thousands", reading.thousands),
         force=force,
     )
     if quiet:

@@ -1,4 +1,4 @@
-"""The commands ``release``, ``verify``, ``recipes``, ``plan`` and ``demo``."""
+"""The commands ``release``, ``counts``, ``verify`` and ``demo``."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -250,7 +250,7 @@ def release(
         from leafcover.reporting.html_page import require_report
 
         require_report()
-    _warn_all(original.warnings, quiet)
+    warn_all(original.warnings, quiet)
     with progress(quiet or as_json) as tell:
         made = release_table(original, **arguments, keep_order=keep_order, progress=tell)
         if made.singletons > MOST_SINGLETONS:
@@ -261,7 +261,7 @@ def release(
     if as_json:
         typer.echo(json.dumps({**manifest, "ledger": made.ledger}, ensure_ascii=False))
     elif not quiet:
-        _warn_all(tuple(w for w in made.warnings if w not in original.warnings and w not in str(made)), quiet)
+        warn_all(tuple(w for w in made.warnings if w not in original.warnings and w not in str(made)), quiet)
         _print(made, paths, report, arguments["max_risk"])
 
 
@@ -293,7 +293,8 @@ def _print_files(made: "Released", paths: "ReleasePaths", report: Path | None) -
     typer.echo(f"private   {', '.join(path.name for path in private)}{end}")
 
 
-def _warn_all(warnings: tuple[str, ...], quiet: bool) -> None:
+def warn_all(warnings: tuple[str, ...], quiet: bool) -> None:
+    """Print warnings, unless the command is to be quiet."""
     for words in () if quiet else warnings:
         warn(words)
 
@@ -342,6 +343,104 @@ def chosen_recipe(recipe: str, settings: list[str], bins: int | None) -> _Chosen
     return _Chosen(recipe, given)
 
 
+# ``leafcover counts``
+
+
+@app.command()
+@guarded
+@with_project("rare", "key_file")
+@with_reading
+def counts(
+    table: TableFile = None,
+    *,
+    by: Annotated[
+        list[str], typer.Option("--by", metavar="'A x B'", help="A table of counts: a column, or several. Repeatable.")
+    ],
+    out: Annotated[
+        Path, typer.Option("-o", "--out", metavar="OUT", help="The path of the released counts.", readable=False)
+    ],
+    totals: Annotated[
+        str,
+        typer.Option(
+            metavar="own|sum|none",
+            help="Totals perturbed on their own, as the sums of perturbed cells, or left out.",
+        ),
+    ] = "own",
+    max_noise: Annotated[int, typer.Option(metavar="D", help="The largest noise; 0 for exact counts.")] = 20,
+    variance: Annotated[float, typer.Option(metavar="V", help="The variance of the noise.")] = 4.0,
+    zeros: Annotated[
+        float, typer.Option(metavar="P", help="The probability to perturb a zero like a one; 0: zeros stay zero.")
+    ] = 0.1,
+    minimum: Annotated[int, typer.Option(metavar="N", help="The smallest count that is released, apart from 0.")] = 1,
+    impossible: Annotated[
+        list[str],
+        typer.Option(
+            metavar="'A=a x B=b'", help="Levels that nobody can have together: these zeros stay zero. Repeatable."
+        ),
+    ] = [],  # noqa: B006  # typer reads it, nobody writes it
+    cell_keys: Annotated[
+        str,
+        typer.Option(
+            metavar="drawn|summed",
+            help="Noise drawn for each table, or by the people in the cell as published (unsafe by differencing).",
+        ),
+    ] = "drawn",
+    rare: Annotated[
+        str,
+        typer.Option(
+            metavar="pool|allow|refuse", help="Levels that fewer than 5 people have: pool, release, or refuse them."
+        ),
+    ] = "pool",
+    key_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="K",
+            help="Read the secret key from this file, or create it, for the same noise in later tables.",
+            readable=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="A fixed seed instead of a secret key, for experiments only: do not publish.")
+    ] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+    reading: Reading,
+    given: Given,
+) -> None:
+    """Count the rows, people or households of TABLE, perturb the counts, and run the differencing attack."""
+    from leafcover.engine.counts import count_table
+    from leafcover.engine.files import check_outputs
+    from leafcover.engine.manifest import ReleasePaths
+
+    source, paths = read_original(given, table, reading, None), ReleasePaths(out)
+    data = source.table
+    check_outputs(source.path, paths, report=None, key_file=key_file, held_out=False, force=force)
+    warn_all(data.warnings, quiet)
+    made = count_table(
+        data,
+        by,
+        totals=totals,  # type: ignore[arg-type]  # checked there
+        max_noise=max_noise,
+        variance=variance,
+        zeros=zeros,
+        minimum=minimum,
+        cell_keys=cell_keys,  # type: ignore[arg-type]
+        rare=rare,  # type: ignore[arg-type]
+        impossible=impossible,
+        key_file=key_file,
+        seed=seed,
+    )
+    manifest = made.save(paths.table, key_file=key_file, force=force)
+    if as_json:
+        typer.echo(json.dumps({**manifest, "figures": made.figures}, ensure_ascii=False))
+    elif not quiet:
+        warn_all(made.warnings, quiet)
+        typer.echo(made.summary)
+        typer.echo(f"\ncounts    {paths.table}\nmanifest  {paths.manifest}")
+        typer.echo(f"private   {paths.internal.name}: never publish it")
+
+
 # ``leafcover verify``
 
 
@@ -384,82 +483,6 @@ def verify(
             typer.echo(f"{mark}  {check.what}{': ' + check.detail if check.detail else ''}")
     if not all(check.holds for check in checks):
         raise typer.Exit(1)
-
-
-# ``leafcover recipes`` and ``leafcover plan``
-
-
-@app.command()
-@guarded
-def recipes(as_json: Json = False) -> None:
-    """List all recipes: source, what each preserves and protects, and its parameters for --set."""
-    from leafcover.recipes import RECIPES
-
-    rows = [
-        {
-            "name": r.name,
-            "source": r.source,
-            "keeps": r.keeps,
-            "hides": r.hides,
-            "needs_target": r.needs_target,
-            "parameters": {name: p.default for name, p in r.parameters.items()},
-        }
-        for r in RECIPES.values()
-    ]
-    if as_json:
-        typer.echo(json.dumps(rows))
-        return
-    for r in RECIPES.values():
-        settings = ", ".join(f"{n}={'auto' if p.default is None else p.default}" for n, p in r.parameters.items())
-        typer.echo(f"{r.name}  ({r.source})\n  keeps  {r.keeps}\n  hides  {r.hides}\n  --set  {settings}\n")
-
-
-@app.command()
-@guarded
-@with_project()
-@with_reading
-def plan(
-    table: TableFile = None,
-    *,
-    target: Target = None,
-    recipe: Annotated[str, typer.Option(help="The recipe; see `leafcover recipes`.")] = "cover",
-    settings: Settings = [],  # noqa: B006  # typer reads it, nobody writes it
-    bins: Bins = None,
-    rules: Rules = [],  # noqa: B006
-    find_rules: FindRules = None,
-    sequence: Sequence = None,
-    most_rows: MostRows = None,
-    rare: RareLevels = None,
-    share: Share = None,
-    weights: LeaveWeights = None,
-    keep_tables: KeepTables = [],  # noqa: B006
-    audience: AudienceOption = None,
-    reading: Reading,
-    given: Given,
-) -> None:
-    """Print the plan that a recipe writes for TABLE, as TOML to edit and use with `release --plan`."""
-    from leafcover.engine.audience import audience_named, plan_within
-    from leafcover.recipes.plan_file import plan_text
-
-    source = read_original(given, table, reading, target)
-    for words in source.table.warnings:
-        warn(words)
-    if source.project is not None:
-        written = source.project.plan(source.table)
-    else:
-        chosen = chosen_recipe(recipe, settings, bins)
-        asked: dict[str, Any] = {"target": target, "settings": chosen.settings, "rules": rules}
-        asked |= {
-            "find_rules": find_rules,
-            "sequence": sequence,
-            "most_rows": most_rows,
-            "rare": rare,
-            "share": share,
-            "weights": weights,
-        }
-        within = None if audience is None else audience_named(audience)
-        written = plan_within(source.table, recipe, within, {**asked, "keep_tables": keep_tables})
-    typer.echo(plan_text(written), nl=False)
 
 
 # ``leafcover demo``

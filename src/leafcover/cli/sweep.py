@@ -1,4 +1,4 @@
-"""``leafcover sweep``: compare recipes and strengths on a table, as a risk-utility map."""
+"""The commands ``recipes``, ``plan`` and ``sweep``: which recipes there are, what they would do, how they compare."""
 
 import json
 import shlex
@@ -9,8 +9,22 @@ import typer
 
 from leafcover.cli.app import Force, Json, Quiet, Reading, app, guarded, progress, warn, with_reading
 from leafcover.cli.main import stoppable
-from leafcover.cli.project import Given, Original, read_with_target, with_project
-from leafcover.cli.release import Bins, TableFile, Target
+from leafcover.cli.project import AudienceOption, Given, Original, read_original, read_with_target, with_project
+from leafcover.cli.release import (
+    Bins,
+    FindRules,
+    KeepTables,
+    LeaveWeights,
+    MostRows,
+    RareLevels,
+    Rules,
+    Sequence,
+    Settings,
+    Share,
+    TableFile,
+    Target,
+    chosen_recipe,
+)
 from leafcover.errors import OutputError, PlanError, RiskTooHigh, ValueOutOfRange
 
 if TYPE_CHECKING:
@@ -256,3 +270,79 @@ def _release_command(found: "Sweep", source: Original, reading: Reading) -> str:
     if source.project is None:
         command += [str(source.path), "-o", "OUT", "--target", found.target, *reading.options()]
     return shlex.join([*command, "--recipe", chosen.recipe, *settings])
+
+
+# ``leafcover recipes`` and ``leafcover plan``
+
+
+@app.command()
+@guarded
+def recipes(as_json: Json = False) -> None:
+    """List all recipes: source, what each preserves and protects, and its parameters for --set."""
+    from leafcover.recipes import RECIPES
+
+    rows = [
+        {
+            "name": r.name,
+            "source": r.source,
+            "keeps": r.keeps,
+            "hides": r.hides,
+            "needs_target": r.needs_target,
+            "parameters": {name: p.default for name, p in r.parameters.items()},
+        }
+        for r in RECIPES.values()
+    ]
+    if as_json:
+        typer.echo(json.dumps(rows))
+        return
+    for r in RECIPES.values():
+        settings = ", ".join(f"{n}={'auto' if p.default is None else p.default}" for n, p in r.parameters.items())
+        typer.echo(f"{r.name}  ({r.source})\n  keeps  {r.keeps}\n  hides  {r.hides}\n  --set  {settings}\n")
+
+
+@app.command()
+@guarded
+@with_project()
+@with_reading
+def plan(
+    table: TableFile = None,
+    *,
+    target: Target = None,
+    recipe: Annotated[str, typer.Option(help="The recipe; see `leafcover recipes`.")] = "cover",
+    settings: Settings = [],  # noqa: B006  # typer reads it, nobody writes it
+    bins: Bins = None,
+    rules: Rules = [],  # noqa: B006
+    find_rules: FindRules = None,
+    sequence: Sequence = None,
+    most_rows: MostRows = None,
+    rare: RareLevels = None,
+    share: Share = None,
+    weights: LeaveWeights = None,
+    keep_tables: KeepTables = [],  # noqa: B006
+    audience: AudienceOption = None,
+    reading: Reading,
+    given: Given,
+) -> None:
+    """Print the plan that a recipe writes for TABLE, as TOML to edit and use with `release --plan`."""
+    from leafcover.engine.audience import audience_named, plan_within
+    from leafcover.recipes.plan_file import plan_text
+
+    source = read_original(given, table, reading, target)
+    for words in source.table.warnings:
+        warn(words)
+    if source.project is not None:
+        written = source.project.plan(source.table)
+    else:
+        chosen = chosen_recipe(recipe, settings, bins)
+        asked: dict[str, Any] = {"target": target, "settings": chosen.settings, "rules": rules}
+        asked |= {
+            "find_rules": find_rules,
+            "sequence": sequence,
+            "most_rows": most_rows,
+            "rare": rare,
+            "share": share,
+            "weights": weights,
+        }
+        within = None if audience is None else audience_named(audience)
+        written = plan_within(source.table, recipe, within, {**asked, "keep_tables": keep_tables})
+    typer.echo(plan_text(written), nl=False)

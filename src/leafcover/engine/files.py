@@ -13,11 +13,13 @@ import numpy as np
 from leafcover.arrays import Rows
 from leafcover.engine.attacker import Known
 from leafcover.engine.audience import limits_from
+from leafcover.engine.counts import CountRelease
 from leafcover.engine.evaluate import refuse_same_people
-from leafcover.engine.manifest import Record, ReleasePaths, external, internal
+from leafcover.engine.manifest import Record, ReleasePaths, external, external_counts, internal, internal_counts
 from leafcover.engine.run import CellFact, ColumnFact, Release, TreeFact, is_dealt, not_reached
 from leafcover.engine.statement import RuleFact, Statement
 from leafcover.errors import LeafcoverError, OutputError, TableError
+from leafcover.keyed_random import key_text
 from leafcover.metrics.pair import Pair, pair_of
 from leafcover.recipes.plan import Plan, recoded_table, step_table, tied_by
 from leafcover.recipes.plan_file import parse_plan
@@ -90,6 +92,29 @@ def save_release(
     return outward
 
 
+def save_counts(release: CountRelease, path: Path, *, key_file: Path | None, force: bool) -> dict[str, Any]:
+    """Write tables of counts and both manifests; files of a release that is overwritten go with it."""
+    paths = ReleasePaths(path)
+    check_outputs(None, paths, report=None, key_file=key_file, held_out=False, force=force)
+    stale = [one for one in (paths.pairs, paths.rows) if paths.internal.exists() and one.is_file()]
+    with atomic_group(force=force, remove=stale) as part:
+        table_part = part(paths.table, False)
+        write_to(release.table, paths.table, table_part)
+        for companion, content in companion_files(release.table, paths.table).items():
+            part(companion, False).write_text(content, "utf-8")
+        with table_part.open("rb") as file:
+            mark = file_digest(file, "sha256").hexdigest()
+        outward = external_counts(release, file=paths.table.name, sha256=mark)
+        text = _json(outward)
+        inward = internal_counts(release, outward, reading=_reading(release.original, ""))
+        inward["manifest_sha256"] = sha256_of(text.encode())
+        part(paths.manifest, False).write_text(text, "utf-8")
+        part(paths.internal, True).write_text(_json(inward), "utf-8")
+        if key_file is not None and release.new_key is not None:
+            part(key_file, True).write_text(key_text(release.new_key), "utf-8")
+    return outward
+
+
 def _stale(paths: ReleasePaths, original: Table, release: Release, held_out: Table | None) -> list[Path]:
     """The files of a release that is overwritten by one without such files; never the table just read."""
     if not paths.internal.exists():
@@ -113,6 +138,8 @@ def _reading(original: Table, target: str) -> dict[str, Any]:
         "missing": {name: list(tokens) for name, tokens in options.missing.items()},
         "encoding": options.encoding,
         "delimiter": options.delimiter,
+        "decimal": options.decimal,
+        "thousands": options.thousands,
     }
 
 
@@ -209,12 +236,19 @@ def read_like(path: Path, original: Table) -> Table:
     """
     options = original.reading
     text: dict[str, Any] = {"encoding": options.encoding, "delimiter": options.delimiter}
+    if not isinstance(options.decimal, Mapping):
+        text["decimal"] = options.decimal
     table = read(path, **text)
     looks = [c.name for c in table if c.name in original.names and original[c.name].is_category and not c.is_category]
     chosen: dict[str, Any] = {
         "missing": {name: tokens for name, tokens in options.missing.items() if name in table.names},
         "category": [name for name in dict.fromkeys([*options.category, *looks]) if name in table.names],
         "drop": [name for name in options.drop if name in table.names],
+        **{
+            option: {name: mark for name, mark in marks.items() if name in table.names}
+            for option, marks in (("decimal", options.decimal), ("thousands", options.thousands))
+            if isinstance(marks, Mapping)
+        },
     }
     return read(path, **text, **chosen) if any(chosen.values()) else table
 

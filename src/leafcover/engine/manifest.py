@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from hashlib import file_digest
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leafcover.engine.run import (
     FEWEST,
@@ -26,7 +26,11 @@ from leafcover.errors import TableError
 from leafcover.recipes.plan_file import plan_text
 from leafcover.table.weights import KeptFact
 
+if TYPE_CHECKING:
+    from leafcover.engine.counts import CountRelease
+
 FORMAT = 1
+MADE_WITH_SEED = "made with a seed: an attacker who guesses the seed can undo the perturbation"
 
 
 def external(release: Release, *, file: str, sha256: str, publish_tree: bool = False) -> dict[str, Any]:
@@ -60,7 +64,7 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
             "assumptions": list(assumed(proved, release.plan.weights)),
         }
     if not release.publishable:
-        found["why_not_publishable"] = "made with a seed: an attacker who guesses the seed can undo the perturbation"
+        found["why_not_publishable"] = MADE_WITH_SEED
     elif release.kept_order:
         found["why_not_publishable"] = (
             "rows are in their original order: an attacker who knows the order can link every row"
@@ -146,6 +150,41 @@ def internal(release: Release, outward: Mapping[str, Any], *, reading: Mapping[s
     }
 
 
+def external_counts(release: "CountRelease", *, file: str, sha256: str) -> dict[str, Any]:
+    """The manifest of tables of counts that may be published with them; the method is no secret, only its key is."""
+    found: dict[str, Any] = {
+        "leafcover": FORMAT,
+        "publishable": release.publishable,
+        "output": {"file": file, "sha256": sha256, "rows": len(release.table)},
+        "input_fingerprint": release.fingerprint,
+        "counts": {
+            "of": "people or households" if release.unit else "rows",
+            "weighted": bool(release.weight),
+            **{name: release.settings[name] for name in ("tables", "totals", "cell_keys")},
+            **asdict(release.noise),
+        },
+        "columns": [{"name": column.name, "kind": column.kind} for column in release.table],
+        "versions": versions(),
+    }
+    if not release.publishable:
+        found["why_not_publishable"] = MADE_WITH_SEED
+    return found
+
+
+def internal_counts(
+    release: "CountRelease", outward: Mapping[str, Any], *, reading: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The internal manifest of tables of counts: all settings, and figures for the steward."""
+    return {
+        **outward,
+        "audience": "internal: not for publication",
+        "reading": dict(reading),
+        "settings": dict(release.settings),
+        "figures": release.figures,
+        "warnings": list(release.warnings),
+    }
+
+
 def versions() -> dict[str, str]:
     """The versions that the bytes of a repeated release depend on."""
     packages = ("leafcover", "numpy", "scipy", "pyarrow", "numba", "cryptography")
@@ -220,12 +259,27 @@ class _Internal:
 
 
 @dataclass(frozen=True)
+class _InternalCounts:
+    """The fields read from the internal manifest of tables of counts."""
+
+    output: _Output
+    reading: _Reading
+    settings: dict[str, Any]
+    input_fingerprint: str
+
+
+@dataclass(frozen=True)
 class Record:
     """The manifests beside a released table, each parsed and checked once."""
 
     paths: "ReleasePaths"
     external: Mapping[str, Any] | None  # the manifest that may be published
     internal: Mapping[str, Any] | None  # for the steward only
+
+    @property
+    def is_of_counts(self) -> bool:
+        """Whether the table is one of counts, which has no rows of people."""
+        return any(one is not None and "counts" in one for one in (self.external, self.internal))
 
     @property
     def roles(self) -> dict[str, Any]:
@@ -236,12 +290,18 @@ class Record:
     def options(self) -> dict[str, Any]:
         """How the original was read, as arguments of `leafcover.read`."""
         known = {} if self.internal is None else self.internal["reading"]
-        return {name: known[name] for name in ("drop", "category", "missing", "encoding", "delimiter") if name in known}
+        names = ("drop", "category", "missing", "encoding", "delimiter", "decimal", "thousands")
+        return {name: known[name] for name in names if name in known}
 
     @property
     def text_options(self) -> dict[str, Any]:
-        """How the released table is read: like the original, without the dropped columns."""
-        return {name: content for name, content in self.options.items() if name != "drop"}
+        """How the released table is read: like the original, without the columns that it has no longer."""
+        released = {column["name"] for column in (self.external or self.internal or {}).get("columns", ())}
+        found = {name: content for name, content in self.options.items() if name != "drop"}
+        for option, content in found.items():
+            if isinstance(content, dict):
+                found[option] = {name: what for name, what in content.items() if name in released}
+        return found
 
     @property
     def target(self) -> str:
@@ -258,7 +318,8 @@ def load_record(path: Path, manifest: Path | None = None) -> Record:
     if manifest is None and not paths.manifest.exists() and path.is_file():
         paths = _renamed(path) or paths
     outer = _checked(paths.manifest, _External) if manifest is not None or paths.manifest.exists() else None
-    inner = _checked(paths.internal, _Internal) if paths.internal.exists() else None
+    form = _InternalCounts if outer is not None and "counts" in outer else _Internal
+    inner = _checked(paths.internal, form) if paths.internal.exists() else None
     return Record(paths, outer, inner)
 
 

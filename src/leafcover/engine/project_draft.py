@@ -21,9 +21,11 @@ from leafcover.errors import LeafcoverError, TableError
 from leafcover.messages import catalogue
 from leafcover.recipes.plan_file import toml_value
 from leafcover.table.formatting import PLAIN
-from leafcover.table.inspection import Suspect, identifiers, name_words
+from leafcover.table.identifier_patterns import name_words
+from leafcover.table.inspection import Suspect, identifiers
 from leafcover.table.recoding import FEWEST, rare_levels
 from leafcover.table.rule_search import find_rules
+from leafcover.table.separators import SeparatorOption
 from leafcover.table.table import Column, Role, Table
 from leafcover.table.unit_layout import unit_layout
 
@@ -80,6 +82,8 @@ class DraftOptions:
     missing: Mapping[str, Sequence[str]] = field(default_factory=dict)
     encoding: str | None = None
     delimiter: str | None = None
+    decimal: SeparatorOption = None
+    thousands: SeparatorOption = None
 
 
 @dataclass(frozen=True)
@@ -311,9 +315,9 @@ def _input(table: Table, options: DraftOptions) -> Iterator[str]:
         "[input]",
         _line("file", options.file, say("about-file", rows=len(table), columns=len(table.names))),
     )
-    for key in ("encoding", "delimiter"):
+    for key in ("encoding", "delimiter", "decimal", "thousands"):
         if (given := getattr(options, key)) is not None:
-            yield _line(key, given)
+            yield _line(key, given if isinstance(given, str) else {toml_key(n): mark for n, mark in given.items()})
     if options.category:
         yield _line("category", list(options.category), say("about-category"))
     if options.missing:

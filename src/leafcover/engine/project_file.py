@@ -63,6 +63,8 @@ class ProjectInput(_FileTable):
     file: Text
     encoding: Text | None = None
     delimiter: str | None = None
+    decimal: str | dict[str, str] | None = None
+    thousands: str | dict[str, str] | None = None
     category: Texts = ()
     missing: dict[str, Annotated[tuple[Token, ...], Field(strict=False)] | Token] = Field(default_factory=dict)
 

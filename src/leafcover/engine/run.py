@@ -42,6 +42,7 @@ from leafcover.recipes.plan import (
 from leafcover.table.inspection import identifiers
 from leafcover.table.output import replace_values, take_values
 from leafcover.table.table import Column, Table
+from leafcover.table.unit_layout import UnitLayout
 from leafcover.table.weights import KeptFact, in_classes, kept_facts, weighed, weight_sentences
 from leafcover.tree.predict import leaf_membership
 from leafcover.tree.tree import LeafMembership, Tree
@@ -82,16 +83,17 @@ def not_reached(
     return tuple(dict.fromkeys(found))
 
 
-def refuse_identifiers(table: Table) -> None:
+def refuse_identifiers(table: Table) -> tuple[str, ...]:
     """Raise an error for a direct identifier that is neither dropped nor explicitly unchanged.
 
-    The target is exempt, unless its values have the pattern of an identifier.
+    The target is exempt, unless its values have the pattern of an identifier. Returns warnings of other suspects.
     """
-    found = [s for s in identifiers(table) if s.severity == "refuse"]
-    suspects = [s for s in found if s.by_pattern or table.roles.get(s.column) != "target"]
+    found = [s for s in identifiers(table) if s.by_pattern or table.roles.get(s.column) != "target"]
+    suspects = [s for s in found if s.severity == "refuse"]
     if suspects:
         more = [s.column for s in suspects[1:]]
         raise TableError(suspects[0].message + (f" Also refused as identifiers: {', '.join(more)}." if more else ""))
+    return tuple(s.message for s in found)
 
 
 # A keyed fingerprint of a table's values: equal for equal tables in any format, and useless without the key. A plain
@@ -235,7 +237,7 @@ def run(
     whole = table
     if plan.units is None:
         whole = table.select(name for name in table.names if table.roles.get(name) != "unit")
-    refuse_identifiers(whole)
+    suspected = refuse_identifiers(whole)
     mark = fingerprint(whole, key)
     whole = checked_table(plan, whole)
     tied = tied_by(plan, whole)
@@ -259,12 +261,16 @@ def run(
     allowed = _range_fractions(table, plan, partitions)
     changed = tuple(_column(c, after.get(c.name), order) for c in table)
     untied = Table(changed, roles=table.roles, source=whole.source, units=table.units)
+    if plan.units is not None:
+        _refuse_lost(untied, plan.units)
+        untied = plan.units.in_range(untied, rows_of_units)
     released = tied.tie(untied if plan.units is None else plan.units.fold(untied, rows_of_units), whole)
     classed = None
+    kept_rows = whole if plan.units is None else whole.take(plan.units.kept(rows_of_units))
     if plan.weights is not None:
         owner = rows if plan.units is None else np.repeat(rows, untied[plan.units.size].values.astype(np.int64))
         classed = in_classes(plan.weights, released, owner)
-        released = weighed(plan.weights, plan.keep_tables, whole, classed, owner)
+        released = weighed(plan.weights, plan.keep_tables, kept_rows, classed, owner)
     computed = {*tied.computed, *tied.differences, *plan.weighed} if plan.units is None else ()
     columns = tuple(
         ColumnFact(c.name, _share_changed(c.take(order), released[c.name].values), 0.0)
@@ -280,7 +286,7 @@ def run(
     rules = rule_facts(plan, whole, released, tied)
     refuse_broken(rules)
     refuse_copied(plan, whole, released)
-    kept = kept_facts(plan.keep_tables, plan.weights, whole, released, plan.least_rows) if plan.keep_tables else ()
+    kept = kept_facts(plan.keep_tables, plan.weights, kept_rows, released, plan.least_rows) if plan.keep_tables else ()
     return Release(
         table=released,
         plan=plan,
@@ -289,6 +295,7 @@ def run(
         trees=trees,
         cells=tuple(_cell_fact(step, partitions[step.within]) for step in plan.steps),
         warnings=(
+            *suspected,
             *_warnings(table, plan, partitions),
             *plan.recodings,
             *less_kept(rules),
@@ -306,6 +313,15 @@ def run(
         classed=classed,
         unit_table=None if plan.units is None else untied,
     )
+
+
+def _refuse_lost(units: Table, layout: UnitLayout) -> None:
+    """Raise an error if a value was dealt to a unit that has no row for it."""
+    for column in units:
+        if (row := layout.presence(column.name)) is not None:
+            size, least = row
+            if (~column.missing & ~(units[size].values >= least)).any():
+                raise InvariantViolated(f"Values of {column.name!r} are lost, so nothing is written: no row has them.")
 
 
 def _carry_out(

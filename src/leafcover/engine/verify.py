@@ -1,14 +1,15 @@
 """Verify a release: its bytes against the manifest; with the original, all guarantees; with the key, every byte."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from leafcover.arrays import Array, Rows
+from leafcover.arrays import Array, Floats, Rows
+from leafcover.engine.counts import COUNT, CountRelease, count_table
 from leafcover.engine.files import read_pairs, sha256_of
 from leafcover.engine.manifest import Record, ReleasePaths
 from leafcover.engine.run import fingerprint, partitions_of, run, whole_part
@@ -17,6 +18,7 @@ from leafcover.errors import LeafcoverError, TableError
 from leafcover.keyed_random import Key
 from leafcover.partition.base import Partition, PartitionMethod
 from leafcover.perturb.base import Promise
+from leafcover.perturb.cell_key import PerturbationTable
 from leafcover.recipes.plan import Made, Plan, Step, column_promises, recoded_table, step_table, tied_by
 from leafcover.recipes.plan_file import parse_plan
 from leafcover.table.formatting import infer_time_grid, plain_text
@@ -50,14 +52,15 @@ def verify(path: Path, record: Record, *, original: Table | None = None, key: Ke
             "Name it with manifest=..., or give a table that release wrote."
         )
     checks = [_bytes(path, manifest)]
+    if record.is_of_counts:
+        return [*checks, *_verify_counts(path, record, manifest, original, key)]
     released = read(path, **record.text_options)
     names = [column["name"] for column in manifest["columns"]]
     checks.append(Check("columns and rows match the manifest", _same_shape(released, names, manifest)))
     why = manifest.get("why_not_publishable", "")
     checks.append(Check("made with a secret key, rows in a secret order", bool(manifest["publishable"]), why))
     if inner is not None:
-        same = inner.get("manifest_sha256") == sha256_of(paths.manifest.read_bytes())
-        checks.append(Check("the manifest is the one that was written", same))
+        checks.append(_same_manifest(inner, paths))
     if original is None:
         return checks
     if inner is None:
@@ -99,10 +102,77 @@ def verify(path: Path, record: Record, *, original: Table | None = None, key: Ke
     checks += _guarantees(table, after, plan, places, partitions)
     checks += _promise_checks(plan, table, after, column_promises(plan, recoded, tied), manifest)
     checks += [_rule_check(fact) for fact in rule_facts(plan, recoded, released, tied)]
-    checks += _weight_checks(plan, recoded, released)
+    kept = recoded if plan.units is None else recoded.take(plan.units.kept(tied.untie(recoded)))
+    checks += _weight_checks(plan, kept, released)
     if key is not None:
         checks += _replay(original, released, plan, key, inner, paths, partitions)
     return checks
+
+
+def _same_manifest(inner: Mapping[str, Any], paths: ReleasePaths) -> Check:
+    same = inner.get("manifest_sha256") == sha256_of(paths.manifest.read_bytes())
+    return Check("the manifest is the one that was written", same)
+
+
+def _verify_counts(
+    path: Path, record: Record, manifest: Mapping[str, Any], original: Table | None, key: Key | None
+) -> Iterator[Check]:
+    """Check tables of counts; with the original, that noise is within its limits; with the key, every byte."""
+    names = [column["name"] for column in manifest["columns"]]
+    released = _read_counts(path, record, names)
+    yield Check("columns and rows match the manifest", _same_shape(released, names, manifest))
+    why = manifest.get("why_not_publishable", "")
+    yield Check("made with a secret key", bool(manifest["publishable"]), why)
+    inner = record.internal
+    if inner is not None:
+        yield _same_manifest(inner, record.paths)
+    if original is None:
+        return
+    if inner is None:
+        missing = f"There is no internal manifest {str(record.paths.internal)!r}, which says how counts were made."
+        raise TableError(missing)
+    settings = {**inner["settings"], **{one.name: manifest["counts"][one.name] for one in fields(PerturbationTable)}}
+    by = settings.pop("tables")
+    again = count_table(original, by, **settings, key=Key.from_seed(0) if key is None else key)
+    same = len(released) == len(again.table) and all(_same_labels(again.table[name], released[name]) for name in names)
+    yield Check("the cells are those of the original", same)
+    if not same:
+        return
+    yield from _noise_checks(again, released[COUNT].values)
+    if key is not None:
+        same = again.fingerprint == inner["input_fingerprint"]
+        yield Check("the key and the original are those of the release", same)
+        if same:
+            yield _written_again(again.table, path, inner)
+
+
+def _read_counts(path: Path, record: Record, names: Sequence[str]) -> Table:
+    """Released counts; everything but the count is a category."""
+    options = {name: value for name, value in record.options.items() if name in ("encoding", "delimiter")}
+    missing = {name: tokens for name, tokens in record.options.get("missing", {}).items() if name in names}
+    return read(path, **options, missing=missing, category=[name for name in names if name != COUNT])
+
+
+def _same_labels(one: Column, other: Column) -> bool:
+    return one.name == COUNT or (one.levels == other.levels and np.array_equal(one.values, other.values))
+
+
+def _noise_checks(again: CountRelease, released: Floats) -> Iterator[Check]:
+    """Whether every count is one that the perturbation table permits, and totals that are sums are sums."""
+    if again.weight:
+        return
+    parts = np.split(np.rint(released).astype(np.int64), np.cumsum([len(one.released) for one in again.tables])[:-1])
+    pairs = list(zip([one.table for one in again.tables], parts, strict=True))
+    wrong, gap = 0, 0
+    for table, part in pairs:
+        chances = np.where(table.impossible, part == 0, again.noise.likelihood(table.counts, part))
+        wrong += int((chances == 0).sum()) if table.is_own else 0
+        finer = next((one for one in pairs if set(table.columns) < set(one[0].columns)), None)
+        if not table.is_own and finer is not None:
+            gap += int((part != finer[0].summed(finer[1], table.columns)).sum())
+    yield Check("every count is one that the noise permits", not wrong, f"{wrong:,} are not" if wrong else "")
+    if again.settings["totals"] == "sum":
+        yield Check("totals are the sums of cells", not gap, f"{gap:,} are not" if gap else "")
 
 
 def _promise_checks(
@@ -293,21 +363,26 @@ def _replay(
     same_table = fingerprint(original, key) == inner["input_fingerprint"]
     checks = [Check("the key and the original are those of the release", same_table)]
     if same_table:
-        from tempfile import TemporaryDirectory
-
-        from leafcover.table.io import write_to
-
         made = plan.replaced(made=Made(step_table(plan, original), partitions))
         repeated = run(original, made, key=key, keep_order=inner["row_order"] == "kept")
-        with TemporaryDirectory(dir=paths.table.parent) as folder:
-            part = Path(folder) / paths.table.name
-            write_to(repeated.table, paths.table, part)
-            same = replace(_bytes(part, inner), what="the same key gives the same bytes")
+        same = _written_again(repeated.table, paths.table, inner)
         if not same.holds and _same_values(repeated.table, released):
             detail = "the original is spelled differently from the one that was released, so the bytes differ"
             same = Check("the same key gives the same values", True, detail)
         checks.append(same)
     return checks
+
+
+def _written_again(table: Table, path: Path, inner: Mapping[str, Any]) -> Check:
+    """Whether a repeated release has the bytes of the released file."""
+    from tempfile import TemporaryDirectory
+
+    from leafcover.table.io import write_to
+
+    with TemporaryDirectory(dir=path.parent) as folder:
+        part = Path(folder) / path.name
+        write_to(table, path, part)
+        return replace(_bytes(part, inner), what="the same key gives the same bytes")
 
 
 def _same_values(repeated: Table, released: Table) -> bool:

@@ -55,9 +55,8 @@ class Pair:
         return tuple(c.name for c in self.original if c.is_category)
 
     def take(self, rows: Rows) -> "Pair":
-        """Some of the people. The release is cut to the same rows, so an attack on it is easier than on all."""
-        untied = None if self.untied is None else self.untied.take(rows)
-        return replace(self, original=self.original.take(rows), released=self.released.take(rows), untied=untied)
+        """Some of the rows of both tables, for utility. Attacks take samples of their own: they may count units."""
+        return replace(self, original=self.original.take(rows), released=self.released.take(rows), untied=None)
 
     def without_ties(self, tied: TiedColumns, pools: Sequence[Pooled] = (), share: int = 1) -> "Pair":
         """The same pair, with the one that attacks work on: levels and numbers are recoded as in the release."""

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from math import isnan
 from typing import Any
 
+import numpy as np
+
 from leafcover.engine.run import Release
 from leafcover.messages import catalogue
 from leafcover.metrics.estimates import Estimate
@@ -37,7 +39,7 @@ from leafcover.reporting.components import (
 )
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import NONE, curled, started
-from leafcover.reporting.method import column_words, dealt_words
+from leafcover.reporting.method import column_words, dealt_words, words_without_step
 from leafcover.reporting.method import say as method_words
 from leafcover.table.table import Column
 
@@ -95,7 +97,9 @@ def _card(subject: ReportContext, name: str, drawn: bool, placed: bool) -> Card:
         words = method_words("column-no-values")
     elif subject.release is not None:
         step, detailed = subject.step_of(name), subject.show_plan
-        if step is not None and not step.perturb.descends:
+        if step is None:
+            words = words_without_step(subject.release, name)
+        elif not step.perturb.descends:
             words = dealt_words(subject.release, step, name) if detailed else ""
         else:
             words = column_words(step, name, own=own, detailed=detailed, placed=placed and detailed)
@@ -125,7 +129,7 @@ def _facts(subject: ReportContext, column: Column) -> Iterator[tuple[str, str]]:
     if missing > 0:
         yield say("column-missing"), voice.share(missing)
     if subject.internal and subject.measures is not None:
-        yield from _measured(subject.measures, name)
+        yield from _measured(subject.measures, column)
 
 
 def _changed(subject: ReportContext, release: Release, name: str) -> Iterator[tuple[str, str]]:
@@ -140,9 +144,9 @@ def _changed(subject: ReportContext, release: Release, name: str) -> Iterator[tu
         yield say("column-range"), voice.share(fact.range_fraction)
 
 
-def _measured(measures: Measures, name: str) -> Iterator[tuple[str, str]]:
+def _measured(measures: Measures, column: Column) -> Iterator[tuple[str, str]]:
     """How far the column's distribution moved."""
-    utility = measures.utility
+    utility, name = measures.utility, column.name
     number = next((one for one in utility.columns.numbers if one.name == name), None)
     category = next((one for one in utility.columns.categories if one.name == name), None)
     found = number or category
@@ -161,11 +165,14 @@ def _measured(measures: Measures, name: str) -> Iterator[tuple[str, str]]:
             (say("column-highest"), tail.highest, tail.highest_difference),
         ):
             if not isnan(moved) and abs(moved) >= NEGLIGIBLE:
-                yield name_of_end, say("column-before-after", before=_short(end.before), after=_short(end.after))
+                yield (
+                    name_of_end,
+                    say("column-before-after", before=_value(column, end.before), after=_value(column, end.after)),
+                )
     heaps = sorted((h for h in utility.heaps.heaps if h.column == name), key=lambda h: -h.share.before)
     for heap in heaps[:MAX_HEAPS]:
         shares = say("column-before-after", before=f"{heap.share.before:.0%}", after=f"{heap.share.after:.0%}")
-        yield say("column-heap", value=_short(heap.value)), shares
+        yield say("column-heap", value=_value(column, heap.value)), shares
 
 
 def _points(value: float) -> str:
@@ -174,8 +181,13 @@ def _points(value: float) -> str:
     return say("column-shift-points", points=f"{100 * value:.1f}")
 
 
-def _short(value: float) -> str:
-    return compact(float(f"{value:.3g}"))
+def _value(column: Column, value: float) -> str:
+    """A number with three digits, a date as its day, a time to the minute."""
+    if column.kind == "number":
+        return compact(float(f"{value:.3g}"))
+    if column.kind == "date":
+        return str(np.datetime64(round(value), "D"))
+    return str(np.datetime64(round(value), "s").astype("datetime64[m]")).replace("T", " ")
 
 
 # Relations between columns: association of two columns, and pairs of values that no original row has.

@@ -237,13 +237,22 @@ def dealt_words(release: Release, step: Step, name: str) -> str:
     )
 
 
-def column_words(step: Step | None, name: str, *, own: str, detailed: bool, placed: bool) -> str:
+def words_without_step(release: Release, name: str) -> str:
+    """What happened to a column that no step names: it has a place in each row of a unit, or is computed."""
+    units = release.plan.units
+    if units is not None and name in (*units.member_constant, *units.rising, *units.varying):
+        places = units.columns_at(name)
+        rising = "yes" if name in units.rising else "no"
+        return say("column-of-rows", first=places[0], last=places[-1], places=len(places), rising=rising)
+    words = release.promises.get(name, ())
+    return say("unchanged") if words in ((), ("unchanged",)) else " ".join(say("promise", word=word) for word in words)
+
+
+def column_words(step: Step, name: str, *, own: str, detailed: bool, placed: bool) -> str:
     """What happened to one column, in a sentence; ``placed`` adds within which cells.
 
     ``own`` is the column whose tree is called its own tree; empty for the target, whose tree has a name.
     """
-    if step is None:
-        return say("unchanged")
     partners = [other for other in step.columns if other != name] if step.perturb.moves_rows else []
     what = started(step.perturb.describe(detailed=detailed))
     if detailed and partners:
@@ -371,7 +380,19 @@ def _exactly_dealt(release: Release) -> Iterator[tuple[str, str]]:
         categories = [c.name for c in release.step_table if c.is_category]
         every = "every-column" if len(exact) == len(release.step_table.names) else "every-category"
         whole = set(exact) == set(categories) or every == "every-column"
-        yield _item("exact-counts", text="exact-counts-dealt", columns=say(every) if whole else listed(exact, most=6))
+        columns = say(every) if whole else listed(exact, most=6)
+        units = release.plan.units
+        shown = {name if units is None else units.column_of(name) for name in exact} & {*release.table.names}
+        if any(_has_rare_values(release.table[name]) for name in shown):
+            yield _item("exact-counts", text="exact-counts-dealt", columns=columns)
+        else:
+            yield _item("exact-shared-counts", columns=columns, fewest=FEWEST)
+
+
+def _has_rare_values(column: Column) -> bool:
+    """Whether fewer rows than are published hold a value."""
+    known = column.values[~column.missing]
+    return bool(np.unique(known, return_counts=True)[1].min(initial=FEWEST) < FEWEST)
 
 
 def _by_the_pairs(subject: ReportContext) -> Iterator[tuple[str, str]]:

@@ -511,7 +511,7 @@ def _read_file(survey: Survey, path: Path) -> Table:
     texts = [question.name for question in survey.questions if question.choices]
     try:
         found = read(
-            path, category=texts, missing=dict.fromkeys(names, ()), delimiter=","
+            path, category=texts, missing=dict.fromkeys(names, ()), delimiter=",", decimal="."
         )  # a choice may be called "NA"
     except NameUnknown as error:
         raise TableError(

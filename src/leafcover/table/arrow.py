@@ -1,8 +1,10 @@
 """Parquet, Arrow and Feather files, and columns from typed pyarrow arrays.
 
-Files are written without metadata or statistics, which could disclose original values.
+Files are written without statistics, which could disclose original values. Their metadata hold the types of the
+released columns and nothing else; no metadata of the input are copied.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -35,10 +37,11 @@ from leafcover.table.infer import (
     is_missing,
     large_integer_warning,
     no_values_warning,
+    odd_values_warnings,
     text_timestamps,
     token_numbers,
 )
-from leafcover.table.table import MAX_GRID_POINTS, Column, Grid, RawColumn, Source, TextFormat
+from leafcover.table.table import MAX_GRID_POINTS, Column, Format, Grid, RawColumn, Source, TextFormat
 
 
 def read_parquet(path: Path) -> tuple[list[RawColumn], Source]:
@@ -49,7 +52,7 @@ def read_parquet(path: Path) -> tuple[list[RawColumn], Source]:
         table = pyarrow.parquet.ParquetFile(path).read()
     except (pa.ArrowException, OSError) as error:
         raise _read_error(path, "Parquet", error) from error
-    return _raw_columns(table), Source("parquet")
+    return _raw_columns(table), _source("parquet", table.schema)
 
 
 def read_arrow(path: Path) -> tuple[list[RawColumn], Source]:
@@ -70,7 +73,7 @@ def read_arrow(path: Path) -> tuple[list[RawColumn], Source]:
                 table = pyarrow.ipc.open_stream(data).read_all()
     except (pa.ArrowException, OSError) as error:
         raise _read_error(path, "Arrow", error) from error
-    return _raw_columns(table), Source("arrow")
+    return _raw_columns(table), _source("arrow", table.schema)
 
 
 def _read_error(path: Path, kind: str, error: Exception) -> TableError:
@@ -79,54 +82,134 @@ def _read_error(path: Path, kind: str, error: Exception) -> TableError:
 
 
 def _raw_columns(table: Any) -> list[RawColumn]:
-    # A pandas index that was stored as a column is not part of the table.
-    hidden = _index_names(table.schema.metadata)
+    index = _pandas_metadata(table.schema).get("index_columns", [])
     return [
-        RawColumn(name, plain_type(column), typed=True)
+        RawColumn(name, plain_type(column), typed=True, is_index=name in index)
         for name, column in zip(table.column_names, table.columns, strict=True)
-        if name not in hidden
+        if not (name in index and name.startswith("__index_level_"))
     ]
 
 
-def _index_names(metadata: dict[bytes, bytes] | None) -> set[str]:
-    import json
+def _source(kind: Format, schema: Any) -> Source:
+    """The types of the columns, those of pandas and the enums of polars, which only metadata tell from others."""
+    listed = _pandas_metadata(schema).get("columns", [])
+    return Source(
+        kind,
+        types={field.name: field.type for field in schema},
+        pandas_types={one["field_name"]: str(one["numpy_type"]) for one in listed if one.get("field_name")},
+        enums=frozenset(field.name for field in schema if field.metadata and ENUM in field.metadata),
+    )
 
-    if not metadata or b"pandas" not in metadata:
-        return set()
+
+def _pandas_metadata(schema: Any) -> dict[str, Any]:
     try:
-        index = json.loads(metadata[b"pandas"]).get("index_columns", [])
+        found = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
     except ValueError:
-        return set()
-    return {name for name in index if isinstance(name, str) and name.startswith("__index_level_")}
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def plain_type(column: Any) -> Any:
     """The column without extension type, run-end encoding or string views, for which pyarrow lacks functions."""
-    if pa.types.is_string_view(column.type):
+    kind = column.type
+    if pa.types.is_string_view(kind):
         return column.cast(pa.large_string())
-    if isinstance(column.type, pa.BaseExtensionType):
-        return column.cast(column.type.storage_type)
-    if pa.types.is_run_end_encoded(column.type):
-        return column.cast(column.type.value_type)
+    if pa.types.is_dictionary(kind) and pa.types.is_string_view(kind.value_type):
+        return column.cast(pa.dictionary(kind.index_type, pa.large_string(), kind.ordered))
+    if isinstance(kind, pa.BaseExtensionType):
+        return column.cast(kind.storage_type)
+    if pa.types.is_run_end_encoded(kind):
+        return column.cast(kind.value_type)
     return column
 
 
-def write_parquet(names: list[str], columns: list[Any], target: Path) -> None:
-    """Write typed columns as Parquet. Parquet stores only UTC, so other time zones become UTC."""
+def restore_type(array: Any, kind: Any) -> Any:
+    """Released values with the original type of their column, as far as they are of that type."""
+    if kind is None or array.type == kind or pa.types.is_floating(array.type):
+        return array
+    if is_text(array) and (pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
+        return array  # pooled levels of numbers that were read as a category
+    return array if was_widened(array, kind) or pa.types.is_run_end_encoded(kind) else array.cast(kind)
+
+
+def was_widened(array: Any, kind: Any) -> bool:
+    """Whether the perturbed integers did not fit the original type and became int64."""
+    return bool(array.type == pa.int64()) and str(kind).lower().removesuffix("[pyarrow]") != "int64"
+
+
+def write_parquet(table: Any, target: Path) -> None:
+    """Write a pyarrow table as Parquet."""
     import pyarrow.parquet
 
-    pyarrow.parquet.write_table(
-        pa.table(columns, names=names), target, write_statistics=False, store_schema=False, compression="zstd"
-    )
+    pyarrow.parquet.write_table(table, target, write_statistics=False, compression="zstd")
 
 
-def write_arrow(names: list[str], columns: list[Any], target: Path) -> None:
-    """Write typed columns as an Arrow file (identical to Feather, version 2)."""
+def write_arrow(table: Any, target: Path) -> None:
+    """Write a pyarrow table as an Arrow file (identical to Feather, version 2)."""
     import pyarrow.ipc
 
-    table = pa.table(columns, names=names)
     with pa.OSFile(str(target), "wb") as file, pyarrow.ipc.new_file(file, table.schema) as out:
         out.write_table(table)
+
+
+# The types of released columns, as pandas and polars find them in a file. Arrow's own types say most; metadata say
+# which numbers, truth values and texts are of a nullable type of pandas, and which categories are an Enum of polars.
+# Everything is made from the released columns: no index, no unused level, no number of rows of the original.
+
+ENUM = b"_PL_ENUM_VALUES2"
+UNNAMED = {"name": None, "field_name": None, "pandas_type": "unicode", "numpy_type": "object", "metadata": None}
+NO_PANDAS_NAME = (pa.types.is_dictionary, pa.types.is_decimal)  # pandas cannot read these types by name
+PANDAS_TEXTS = ("object", "str", "string", "string[python]", "string[pyarrow]")
+
+
+def typed_table(names: Sequence[str], columns: Sequence[Any], source: Source) -> Any:
+    """Released typed columns as a pyarrow table, with metadata about their types for pandas and polars."""
+    kinds = {name: kind for name, kind in source.types.items() if isinstance(kind, pa.DataType)}
+    arrays = [restore_type(column, kinds.get(name)) for name, column in zip(names, columns, strict=True)]
+    fields = [
+        pa.field(name, array.type, metadata=_enum_metadata(array) if name in source.enums else None)
+        for name, array in zip(names, arrays, strict=True)
+    ]
+    metadata = None
+    if source.pandas_types:
+        described = [
+            _pandas_column(name, a, source.pandas_types.get(name, "")) for name, a in zip(names, arrays, strict=True)
+        ]
+        whole = {"index_columns": [], "column_indexes": [UNNAMED], "columns": described}
+        metadata = {"pandas": json.dumps(whole)}
+    return pa.table(arrays, schema=pa.schema(fields, metadata=metadata))
+
+
+def _enum_metadata(array: Any) -> dict[bytes, bytes] | None:
+    """The levels of an Enum of polars: each after its length in bytes."""
+    if not pa.types.is_dictionary(array.type):
+        return None
+    levels = [level.encode() for level in array.dictionary.cast(pa.string()).to_pylist()]
+    return {ENUM: b"".join(b"%d;%s" % (len(level), level) for level in levels)}
+
+
+def _pandas_column(name: str, array: Any, dtype: str) -> dict[str, Any]:
+    kind, details = array.type, None
+    if pa.types.is_dictionary(kind):
+        described, numpy_type = "categorical", "int32"
+        details = {"num_categories": len(array.dictionary), "ordered": kind.ordered}
+    elif pa.types.is_timestamp(kind) and kind.tz and not dtype.endswith("[pyarrow]"):
+        described, numpy_type, details = "datetimetz", f"datetime64[{kind.unit}]", {"timezone": kind.tz}
+    else:
+        described, numpy_type = str(kind), _pandas_dtype(kind, dtype)
+    return {"name": name, "field_name": name, "pandas_type": described, "numpy_type": numpy_type, "metadata": details}
+
+
+def _pandas_dtype(kind: Any, dtype: str) -> str:
+    """A type of pandas for values of an Arrow type, nullable or of Arrow if that of the original was."""
+    if dtype.endswith("[pyarrow]") and dtype not in PANDAS_TEXTS and not any(of(kind) for of in NO_PANDAS_NAME):
+        return f"{kind}[pyarrow]"
+    numpy_type = np.dtype(kind.to_pandas_dtype()).name
+    if numpy_type[:1] in "iuf" and dtype[:1] in ("I", "U", "F"):  # Int64 rather than int64
+        return numpy_type.capitalize().replace("Uint", "UInt")
+    if pa.types.is_boolean(kind):
+        return "boolean" if dtype == "boolean" else "bool"
+    return dtype if _is_label(kind) and dtype in PANDAS_TEXTS else numpy_type
 
 
 # Columns from typed arrays (Parquet, Arrow, frames). A type is a declaration, except that text may be dates or times.
@@ -153,7 +236,7 @@ def from_typed(
     """
     kind = stored.type
     if pa.types.is_dictionary(kind):
-        return _category(name, _unify_dictionary(stored), tokens)
+        return _category(name, _without_order_of_rows(_unify_dictionary(stored)), tokens)
     _refuse_nested(name, kind)
     stored = combine_chunks(stored)
     if stored.null_count == len(stored):
@@ -166,7 +249,8 @@ def from_typed(
     if _is_label(kind):
         found = _category(name, stored, tokens)
         commas = (decimal_comma_warning(name),) if has_decimal_commas(found.column.levels) else ()
-        return replace(found, warnings=(*found.warnings, *commas))
+        odd = odd_values_warnings(found.column, numbers=False) if is_text(stored) else ()
+        return replace(found, warnings=(*found.warnings, *commas, *odd))
     if tokens and pa.types.is_duration(kind):
         raise TableError(f"Column {name!r} has durations, which cannot mean missing. Replace them by nulls.")
     if tokens:
@@ -264,6 +348,20 @@ def _unify_dictionary(stored: Any) -> Any:
         chunks = stored.unify_dictionaries().chunks
         return pa.concat_arrays(chunks) if chunks else pa.array([], stored.type)
     return stored
+
+
+def _without_order_of_rows(stored: Any) -> Any:
+    """A dictionary whose values are in the order in which rows hold them, sorted: it would say who comes first."""
+    indices = np.asarray(stored.indices.drop_null(), np.int64)
+    _, first = np.unique(indices, return_index=True)
+    if stored.type.ordered or not _is_label(stored.type.value_type) or (np.diff(first) < 0).any():
+        return stored
+    order = pc.sort_indices(stored.dictionary)
+    place = np.argsort(np.asarray(order)).astype(np.int64)
+    nulls = np.asarray(stored.indices.is_null())
+    at = place[np.asarray(stored.indices.fill_null(0), np.int64)] if len(place) else np.zeros(len(stored), np.int64)
+    indices = pa.array(at, mask=nulls if nulls.any() else None).cast(stored.type.index_type)
+    return pa.DictionaryArray.from_arrays(indices, stored.dictionary.take(order))
 
 
 def _category(name: str, stored: Any, tokens: Sequence[str] | None) -> InferredColumn:

@@ -368,6 +368,37 @@ class Pairs(SeveralColumns):
             found &= ~pairs[codes[one], codes[other]]
         return found
 
+    def absent(self, original: Table) -> Iterator["AbsentPairs"]:
+        """The pairs, for people to read: of two columns the one that needs fewer lines comes first."""
+        for first, second, table in self.forbidden_pairs(original):
+            turned = np.count_nonzero(table.any(axis=0)) < np.count_nonzero(table.any(axis=1))
+            one, other, pairs = (second, first, table.T) if turned else (first, second, table)
+            texts, others = _code_texts(original[one]), _code_texts(original[other])
+            for level in np.flatnonzero(pairs.any(axis=1)):
+                never = tuple(others[code] for code in np.flatnonzero(pairs[level]))
+                yield AbsentPairs(one, texts[level], other, never)
+
+
+@dataclass(frozen=True)
+class AbsentPairs:
+    """A level of a column, and the levels of another one that no row has with it, as text."""
+
+    column: str
+    level: str
+    other: str
+    levels: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{name_text(self.column)} {self.level} with {name_text(self.other)} {', '.join(self.levels)}"
+
+
+def _code_texts(column: Column) -> list[str]:
+    """What the codes of a column stand for, levels in quotes."""
+    return [*(level_text(level) for level in column.levels if column.is_category), *_KNOWN[column.is_category :]]
+
+
+_KNOWN = ("known", "missing")  # a number is only known or missing
+
 
 @dataclass(frozen=True)
 class Determines(PairRule):

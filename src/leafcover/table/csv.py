@@ -1,12 +1,15 @@
 """CSV and TSV files. Every cell is read as text, and unchanged cells are written back from that text.
 
 Output keeps the byte order mark, line ending, delimiter and encoding of the input. A cell is quoted only when it must
-be. Empty lines are skipped. A newline inside quotes belongs to its cell.
+be. Empty lines are skipped. A newline inside quotes belongs to its cell. Row names, as R and pandas write them, are
+no column of the table.
 """
 
 import csv
 import gzip
 import io
+import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -16,8 +19,9 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from leafcover.errors import TableError
-from leafcover.table.formatting import has_byte, is_text, plain_text
-from leafcover.table.table import RawColumn, Source, check_names
+from leafcover.table.formatting import has_byte, is_text, parse_numbers, parse_timestamps, plain_text
+from leafcover.table.infer import combine_chunks
+from leafcover.table.table import RawColumn, Source
 
 BOM = b"\xef\xbb\xbf"
 BATCH_ROWS = 65_536
@@ -58,6 +62,9 @@ def decode_to_utf8(data: bytes, path: Path, encoding: str) -> tuple[bytes, bool]
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise TableError(f"'{path}' looks like UTF-16 text. Set encoding='utf-16'.")
     if b"\0" in data:
+        for order, ends in (("le", data[1:200:2]), ("be", data[:200:2])):
+            if not ends.strip(b"\0"):
+                raise TableError(f"'{path}' looks like UTF-16 text. Set encoding='utf-16-{order}'.")
         raise TableError(f"'{path}' is not text: it contains NUL bytes. Give a CSV file, or use its format's suffix.")
     return data, has_bom
 
@@ -81,11 +88,18 @@ def read_delimited(path: Path, *, encoding: str, delimiter: str | None) -> tuple
         raise TableError(f"delimiter must be a single ASCII character, such as ';'. Got {delimiter!r}.")
     by_suffix = delimiter is None and ".tsv" in [suffix.lower() for suffix in path.suffixes]
     delimiter = "\t" if by_suffix else delimiter or _delimiter(data)
-    names = _header(data, path, delimiter)
+    encoding = "utf-8" if _is_utf8(encoding) else encoding
+    source = Source("csv", "" if by_suffix else delimiter, newline, encoding, has_bom)
+    names, cells = _first_lines(data, path, delimiter)
+    if 1 < len(names) == len(cells) - 1:
+        return _read_with_row_names(data, path, delimiter, names), source
+    return _read_cells(data, path, delimiter, names), source
+
+
+def _read_cells(data: bytes, path: Path, delimiter: str, names: list[str]) -> list[RawColumn]:
     quoted = b'"' in data
     if quoted and data.count(b'"') % 2:  # pyarrow would read the rest of the file as one cell
         _check_open_quote(data, path, delimiter)
-    check_names(names, path)
     try:
         read = pyarrow.csv.read_csv(
             pa.BufferReader(data),
@@ -97,12 +111,58 @@ def read_delimited(path: Path, *, encoding: str, delimiter: str | None) -> tuple
             ),
         )
     except pa.ArrowInvalid as error:
-        raise _parse_error(error, data, path, delimiter, names) from error
+        raise _parse_error(data, path, delimiter, names, error) from error
     if read.column_names != names:
         raise TableError(f"The header of '{path}' cannot be read. Check its quotes and its delimiter.")
-    raws = [RawColumn(name, column) for name, column in zip(names, read.columns, strict=True)]
-    encoding = "utf-8" if _is_utf8(encoding) else encoding
-    return raws, Source("csv", "" if by_suffix else delimiter, newline, encoding, has_bom)
+    return [RawColumn(name, column) for name, column in zip(names, read.columns, strict=True)]
+
+
+# Row names. R's write.csv and pandas' to_csv give their column an empty name, which pandas reads as "Unnamed: 0"; R's
+# write.table gives it no cell in the header, so that this is one cell shorter than the rows.
+
+ROW_NAMES = re.compile(r"(Unnamed: 0(\.[0-9]+)?)?")
+
+
+def without_row_names(
+    raws: list[RawColumn], path: Path, named: Collection[str]
+) -> tuple[list[RawColumn], tuple[str, ...]]:
+    """The columns without row names, and a warning if there were some; columns in ``named`` are kept."""
+    first = 0
+    while first < len(raws) - 1 and ROW_NAMES.fullmatch(raws[first].name.strip()) and raws[first].name not in named:
+        if not _is_row_names(combine_chunks(raws[first].stored)):
+            break
+        first += 1
+    if not first:
+        return raws, ()
+    which = "first column" if first == 1 else f"first {first} columns"
+    return raws[first:], (
+        f"The {which} of {path.name!r} only names or numbers the rows, as R and pandas write them, and is left out. "
+        "Give a column that you want to keep another name.",
+    )
+
+
+def _is_row_names(text: Any) -> bool:
+    """Whether texts differ in every row and are neither fractions nor dates."""
+    if pc.count_distinct(text).as_py() < len(text) or pc.any(pc.equal(pc.utf8_trim_whitespace(text), "")).as_py():
+        return False
+    whole = pc.match_substring_regex(text, "^[0-9]+$")
+    return bool(pc.all(whole).as_py() or (parse_numbers(text, None) is None and parse_timestamps(text, None) is None))
+
+
+def _read_with_row_names(data: bytes, path: Path, delimiter: str, names: list[str]) -> list[RawColumn]:
+    """The columns of a file whose header lacks a name for row names; refused if they could be anything else."""
+    try:
+        raws = _read_cells(delimiter.encode() + data.lstrip(b"\r\n"), path, delimiter, ["", *names])
+    except TableError:
+        raise _parse_error(data, path, delimiter, names) from None
+    labels, last = combine_chunks(raws[0].stored), combine_chunks(raws[-1].stored)
+    header_end = data.find(b"\n", len(data) - len(data.lstrip(b"\r\n")))
+    quoted = data[header_end + 1 : header_end + 2] == b'"'
+    numbers = not quoted and pc.any(pc.match_substring_regex(labels, "^[0-9]+$")).as_py()  # 1,5 cut at its comma?
+    ends = pc.all(pc.equal(last, "")).as_py()  # delimiters at the ends of all rows
+    if numbers or ends or not _is_row_names(labels):
+        raise _parse_error(data, path, delimiter, names)
+    return raws
 
 
 def _delimiter(data: bytes) -> str:
@@ -113,15 +173,20 @@ def _delimiter(data: bytes) -> str:
     return next((mark for mark in (";", "\t", "|") if mark.encode() in first), ",")
 
 
-def _header(data: bytes, path: Path, delimiter: str) -> list[str]:
+def _first_lines(data: bytes, path: Path, delimiter: str) -> tuple[list[str], list[str]]:
+    """The cells of the header and of the first row."""
     head = data[: 2**20].decode(errors="surrogateescape").lstrip("\r\n")
+    lines = csv.reader(io.StringIO(head, newline=""), delimiter=delimiter)
     try:
-        names = next(csv.reader(io.StringIO(head, newline=""), delimiter=delimiter), [])
+        names = next(lines, [])
     except csv.Error as error:
         raise TableError(f"The header of '{path}' cannot be read: {error}. Check its quotes.") from error
     if any("\udc80" <= char <= "\udcff" for name in names for char in name):
-        raise _not_utf8(path, _first_wrong_byte(data))
-    return names
+        raise not_utf8(path, _first_wrong_byte(data), data)
+    try:
+        return names, next((line for line in lines if line), [])
+    except csv.Error:  # reading the rows will say more
+        return names, []
 
 
 def _first_wrong_byte(data: bytes) -> int:
@@ -145,16 +210,21 @@ def _check_open_quote(data: bytes, path: Path, delimiter: str) -> None:
             ) from error
 
 
-def _not_utf8(path: Path, byte: int) -> TableError:
-    return TableError(f"'{path}' is not utf-8 text (byte {byte + 1}). Set the encoding, such as encoding='latin-1'.")
+def not_utf8(path: Path, byte: int, data: bytes) -> TableError:
+    """The error about text in another encoding, with one that is likely."""
+    # Windows writes cp1252 in Western Europe and America; the text consoles of DOS used the bytes it lacks for letters.
+    likely = "cp850" if any(mark in data for mark in b"\x81\x8d\x8f\x90\x9d") else "cp1252"
+    return TableError(f"'{path}' is not utf-8 text (byte {byte + 1}). Set the encoding, such as encoding={likely!r}.")
 
 
-def _parse_error(error: Exception, data: bytes, path: Path, delimiter: str, names: list[str]) -> TableError:
+def _parse_error(
+    data: bytes, path: Path, delimiter: str, names: list[str], error: Exception | None = None
+) -> TableError:
     """Parse the file again with the slower csv module to find the line at fault."""
     try:
         text = data.decode()
     except UnicodeDecodeError as decode_error:
-        return _not_utf8(path, decode_error.start)
+        return not_utf8(path, decode_error.start, data)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     line = 1
     try:
@@ -168,7 +238,8 @@ def _parse_error(error: Exception, data: bytes, path: Path, delimiter: str, name
             line = reader.line_num + 1
     except csv.Error as csv_error:
         return TableError(f"Line {line} of '{path}' cannot be read: {csv_error}. Check its quotes.")
-    return TableError(f"'{path}' cannot be read: {str(error).splitlines()[0]}. Check its quotes and its delimiter.")
+    reason = "" if error is None else f": {str(error).splitlines()[0]}"
+    return TableError(f"'{path}' cannot be read{reason}. Check its quotes and its delimiter.")
 
 
 def write_delimited(

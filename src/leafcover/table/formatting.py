@@ -4,7 +4,7 @@ Everything works on whole pyarrow arrays. Callers pass only the distinct texts o
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leafcover.arrays import Array, Bools, Floats, Rows
+from leafcover.table.separators import (
+    NO_CLUE,
+    POINT,
+    POINT_AND_COMMAS,
+    SeparatorClue,
+    Separators,
+    clue_of,
+    may_be_numbers,
+    possible_separators,
+)
 from leafcover.table.table import MAX_DECIMALS, MAX_GRID_POINTS, Column, Grid, Kind, TextFormat
 
 PLAIN = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
-GROUPED = r"^\s*[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?\s*$"  # 1,234,567.8
-# 3,14 or 1.234,56, with points, spaces or apostrophes between thousands; the decimals may be absent.
-DECIMAL_COMMA = r"^\s*[+-]?([0-9]+|[0-9]{1,3}([.' \x{a0}\x{202f}][0-9]{3})+)?(,[0-9]+([eE][+-]?[0-9]+)?)?\s*$"
+SPACE_BYTES = b" \t\n\r\x0b\x0c"
 SAMPLE = 1000  # values examined before the whole column is
 
 
@@ -26,38 +34,55 @@ class ParsedNumbers:
     """Numbers parsed from text: the values (nan where missing) and the text they were parsed from."""
 
     values: Floats
-    text: Any  # pyarrow.StringArray, null where missing, without surrounding spaces
-    thousands: bool
+    text: Any  # pyarrow.StringArray, null where missing, with decimal points and nothing else around or between digits
+    separators: Separators = POINT
+    clue: SeparatorClue = NO_CLUE
 
 
-def parse_numbers(text: Any, missing: Bools | None) -> ParsedNumbers | None:
+def parse_numbers(text: Any, missing: Bools | None, separators: Separators | None = None) -> ParsedNumbers | None:
     """Parse a text array as numbers, or return None if a known value is not a number.
 
-    Surrounding spaces, a sign, an exponent and correctly placed thousands commas are allowed. Infinities are parsed;
-    the caller refuses them. ``missing`` marks the texts that mean a missing value (None: there are no such texts).
+    Surrounding spaces, a sign, an exponent and correctly placed thousands separators are allowed. Infinities are
+    parsed; the caller refuses them. ``missing`` marks the texts that mean a missing value (None: there are no such
+    texts). Without ``separators`` they are found; of two ways to read the numbers, that with decimal points is taken.
 
     >>> parse_numbers(pa.array(["1", " +2.50", "?", "1,000"]), np.array([False, False, True, False])).values
     array([   1. ,    2.5,    nan, 1000. ])
+    >>> parse_numbers(pa.array(["1.234", "0,5"]), None).values
+    array([1.234e+03, 5.000e-01])
     >>> parse_numbers(pa.array(["1", "x"]), None) is None
     True
     """
     known = text if missing is None else pc.if_else(pa.array(missing), None, text)
-    values = _floats(known)
-    thousands = False
-    if values is None and has_byte(known, b" \t\n\r\x0b\x0c"):
+    usual = separators is None or separators in (POINT, POINT_AND_COMMAS)
+    values = _floats(known) if usual else None
+    if values is None and has_byte(known, SPACE_BYTES):
         known = pc.utf8_trim_whitespace(known)
-        values = _floats(known)
-    if values is None and has_byte(known, b","):
-        grouped = pc.match_substring_regex(known, GROUPED)
-        if not pc.all(pc.or_(grouped, pc.match_substring_regex(known, PLAIN))).as_py():
-            return None
-        values, thousands = _floats(pc.replace_substring(known, ",", "")), True
+        values = _floats(known) if usual else None
     if values is None:
+        return _parse_separated(known, separators)
+    if int(np.isnan(values).sum()) != known.null_count:  # a text 'nan' that is not a missing token
         return None
-    nan = np.isnan(values)
-    if int(nan.sum()) != known.null_count:  # a text 'nan' that is not a missing token
+    return ParsedNumbers(values, known)
+
+
+def _parse_separated(known: Any, separators: Separators | None) -> ParsedNumbers | None:
+    """Numbers with decimal commas or thousands separators."""
+    if separators is None and not may_be_numbers(known):
         return None
-    return ParsedNumbers(values, known, thousands)
+    known = pc.utf8_trim_whitespace(known)  # spaces that are not ASCII, too
+    if separators is None and (values := _floats(known)) is not None:
+        return ParsedNumbers(values, known)
+    if separators is None:
+        readings = possible_separators(known)
+    else:
+        readings = (separators,) if separators.match(known) else ()
+    if not readings:
+        return None
+    plain = readings[0].plain(known)
+    values = _floats(plain)
+    assert values is not None  # the pattern matched
+    return ParsedNumbers(values, plain, readings[0], NO_CLUE if separators else clue_of(known, readings))
 
 
 def has_decimal_commas(levels: Sequence[str]) -> bool:
@@ -68,11 +93,8 @@ def has_decimal_commas(levels: Sequence[str]) -> bool:
     """
     if not any("," in level for level in levels):
         return False
-    texts = pa.array(levels, pa.string())
-    for needed in (DECIMAL_COMMA, "[0-9]"):
-        if not pc.all(pc.match_substring_regex(texts, needed)).as_py():
-            return False
-    return parse_numbers(texts, None) is None
+    readings = possible_separators(pc.utf8_trim_whitespace(pa.array(levels, pa.string())))
+    return bool(readings) and all(read.decimal == "," for read in readings)
 
 
 def _floats(text: Any) -> Floats | None:
@@ -124,18 +146,19 @@ def _decimals(known: Floats, start: int) -> int | None:
 
 
 def infer_text_format(number: ParsedNumbers, grid: Grid | None) -> TextFormat:
-    """How a column writes its numbers: decimal places, leading zeros, thousands separators."""
+    """How a column writes its numbers: decimal places, leading zeros, separators."""
     text = number.text
+    form = TextFormat(**asdict(number.separators))
     if has_byte(text, b"eE"):
-        return TextFormat(decimals=grid.decimals if grid else 0, fixed=False, thousands=number.thousands)
+        return replace(form, decimals=grid.decimals if grid else 0, fixed=False)
     dotted = has_byte(text, b".")
     if grid is None and dotted:  # written as the shortest text, whatever the number of places
-        return TextFormat(decimals=MAX_DECIMALS, fixed=False, thousands=number.thousands)
+        return replace(form, decimals=MAX_DECIMALS, fixed=False)
     width = _leading_zero_width(text)
     if not dotted:
-        return TextFormat(width=width, thousands=number.thousands)
+        return replace(form, width=width)
     least, most = _places(text)
-    return TextFormat(decimals=most, fixed=least == most, width=width, thousands=number.thousands)
+    return replace(form, decimals=most, fixed=least == most, width=width)
 
 
 def _places(text: Any) -> tuple[int, int]:
@@ -164,7 +187,7 @@ def _leading_zero_width(text: Any) -> int:
     if not len(rows):
         return 0
     zeros = text.take(pa.array(rows))
-    whole = pc.replace_substring_regex(zeros, r"^[+-]|[,]|[.eE].*$", "")
+    whole = pc.replace_substring_regex(zeros, r"^[+-]|[.eE].*$", "")
     return int(pc.max(pc.binary_length(whole)).as_py())
 
 
@@ -258,7 +281,7 @@ def distinct_texts(stored: Any) -> Any:
 def format_values(column: Column, values: Floats) -> Any:
     """Format values of a number, date or time column as a pyarrow text array; nan becomes null.
 
-    >>> price = Column("price", "number", np.array([]), grid=Grid(1), text_format=TextFormat(2, thousands=True))
+    >>> price = Column("price", "number", np.array([]), grid=Grid(1), text_format=TextFormat(2, thousands=","))
     >>> format_values(price, np.array([1234.5, -7.0, 1 / 3])).to_pylist()
     ['1,234.50', '-7.00', '0.3333333333333333']
     """
@@ -271,11 +294,16 @@ def format_values(column: Column, values: Floats) -> Any:
     if column.kind == "time":
         return time_text(values, column.text_format)
     text_format = column.text_format or TextFormat(decimals=column.grid.decimals if column.grid else 0, fixed=False)
-    if column.grid is None:
+    return _with_separators(_number_text(column.grid, values, text_format), text_format)
+
+
+def _number_text(grid: Grid | None, values: Floats, text_format: TextFormat) -> Any:
+    """Numbers with decimal points and without thousands separators."""
+    if grid is None:
         return _whole_floats(values) if text_format.fixed and not text_format.decimals else _shortest(values)
-    index = column.grid.index(values)
-    off = column.grid.value(index) != values  # a mean may lie between grid points
-    text = _on_grid(index, column.grid, text_format)
+    index = grid.index(values)
+    off = grid.value(index) != values  # a mean may lie between grid points
+    text = _on_grid(index, grid, text_format)
     if off.any():
         text = pc.replace_with_mask(text, pa.array(off), _shortest(values[off]))
     return text
@@ -284,7 +312,7 @@ def format_values(column: Column, values: Floats) -> Any:
 def _on_grid(index: Rows, grid: Grid, text_format: TextFormat) -> Any:
     size = np.abs(index)
     scale = 10**grid.decimals
-    whole = _grouped(size // scale) if text_format.thousands else pa.array(size // scale).cast(pa.string())
+    whole = pa.array(size // scale).cast(pa.string())
     if text_format.width:
         whole = pc.utf8_lpad(whole, text_format.width, "0")
     sign = pc.if_else(pa.array(index < 0), "-", "")
@@ -301,13 +329,25 @@ def _on_grid(index: Rows, grid: Grid, text_format: TextFormat) -> Any:
     return text
 
 
-def _grouped(size: Rows) -> Any:
-    """Whole numbers with thousands separators."""
-    text = pa.array(size).cast(pa.string())
-    if not len(size) or size.max() < 1000:
-        return text
-    last = pc.utf8_lpad(pa.array(size % 1000).cast(pa.string()), 3, "0")
-    return pc.if_else(pa.array(size < 1000), text, pc.binary_join_element_wise(_grouped(size // 1000), last, ","))
+def _with_separators(text: Any, text_format: TextFormat) -> Any:
+    """Numbers with the separators and the sign of a column instead of decimal points."""
+    form = text_format
+    if form.thousands or form.before or form.after:
+        whole = pc.replace_substring_regex(text, r"^-|[.e].*$", "")
+        places = pc.replace_substring_regex(text, r"^-?[0-9]*", "")
+        minus = pc.if_else(pc.starts_with(text, "-"), "-", "")
+        if form.thousands:
+            groups = pc.replace_substring_regex(pc.utf8_reverse(whole), "([0-9]{3})", rf"\1{form.thousands}")
+            whole = pc.utf8_reverse(pc.utf8_rtrim(groups, form.thousands))
+        places = places if form.decimal == "." else pc.replace_substring(places, ".", form.decimal)
+        return pc.binary_join_element_wise(minus, form.before, whole, places, form.after, "")
+    return text if form.decimal == "." else pc.replace_substring(text, ".", form.decimal)
+
+
+def plain_numbers(text: Any, text_format: TextFormat | None) -> Any:
+    """The numbers of a column as formats want them that know only decimal points."""
+    form = text_format
+    return text if form is None else Separators(form.decimal, form.thousands, form.before, form.after).plain(text)
 
 
 def _shortest(values: Floats) -> Any:
@@ -426,6 +466,32 @@ def _time(known: Any, parts: dict[str, str]) -> Timestamps | None:
     seconds = as_floats(count) / (1e6 if places else 1.0) - utc_offset(zone)
     pattern = f"%Y-%m-%d{parts['between']}%H:%M:%S" + ("%f" if places else "") + zone
     return Timestamps("time", seconds, TextFormat(decimals=places, pattern=pattern))
+
+
+def timestamp_forms(texts: Any) -> dict[str, Bools]:
+    """Which texts are dates of each pattern, or times, of days that exist; patterns that no text has are left out.
+
+    >>> timestamp_forms(pa.array(["2020-01-05", "31.02.2020", "05.01.2020"]))
+    {'%Y-%m-%d': array([ True, False, False]), '%d.%m.%Y': array([False, False,  True])}
+    """
+    found = {}
+    for form in (*DATE_PATTERNS, *AMBIGUOUS_DATE_PATTERNS):
+        days = pc.if_else(pc.match_substring_regex(texts, form.regex), texts, None)
+        found[form.pattern] = _exist(pc.replace_substring_regex(days, form.regex, form.iso), "%Y-%m-%d")
+    moments = pc.if_else(pc.match_substring_regex(texts, TIME), texts, None)
+    moments = pc.replace_substring(pc.utf8_slice_codeunits(moments, 0, 19), "T", " ")
+    found["%H:%M:%S"] = _exist(moments, "%Y-%m-%d %H:%M:%S")
+    return {pattern: fits for pattern, fits in found.items() if fits.any()}
+
+
+def _exist(iso: Any, pattern: str) -> Bools:
+    """Which moments exist: reading the 30th of February gives another day."""
+    read = pc.strptime(iso, format=pattern, unit="s", error_is_null=True)
+    same = pc.equal(
+        pc.strftime(read, format="%Y-%m-%d %H:%M:%S"),
+        iso if "%H" in pattern else pc.binary_join_element_wise(iso, "00:00:00", " "),
+    )
+    return np.asarray(same.fill_null(False).to_numpy(zero_copy_only=False), np.bool_)
 
 
 def utc_offset(zone: str) -> float:

@@ -5,6 +5,7 @@ dropped. A pandas index is not a column: it is dropped, and the result has a new
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ import pyarrow as pa
 from narwhals.exceptions import DuplicateError
 
 from leafcover.errors import TableError
-from leafcover.table.arrow import plain_type
+from leafcover.table.arrow import plain_type, restore_type, was_widened
 from leafcover.table.formatting import is_text
+from leafcover.table.infer import index_warning
 from leafcover.table.io import MissingTokens, build_table
 from leafcover.table.output import as_typed
 from leafcover.table.table import Column, IntoTable, RawColumn, Role, Source, Table
@@ -73,10 +75,15 @@ def from_frame(
     elif library in ("polars", "pyarrow"):
         arrow: Any = frame if library == "pyarrow" else native.to_arrow()
         raws = [RawColumn(n, plain_type(c), typed=True) for n, c in zip(arrow.column_names, arrow.columns, strict=True)]
-        source = Source("frame", library=library, types=_types(frame, library))
+        types = _types(frame, library)
+        enums = frozenset(name for name, kind in types.items() if str(kind).startswith("Enum("))
+        source = Source("frame", library=library, types=types, enums=enums)
     else:
         raise TableError(f"Expected a pandas, polars or pyarrow frame. Got a {library} frame.")
-    return build_table(raws, source, "frame", missing=missing, category=category, drop=drop, roles=roles)
+    table = build_table(raws, source, "frame", missing=missing, category=category, drop=drop, roles=roles)
+    native_index: Any = nw.maybe_get_index(native)
+    index = [str(name) for name in getattr(native_index, "names", ()) if name is not None]
+    return replace(table, warnings=(index_warning(index), *table.warnings)) if index else table
 
 
 def _types(frame: Any, library: str) -> dict[str, Any]:
@@ -96,7 +103,8 @@ def _from_pandas(frame: Any) -> tuple[list[RawColumn], Source]:
         warnings = (f"Column {name!r} mixes types and is read as a category of their texts.",) if mixed else ()
         raws.append(RawColumn(name, array, typed=True, warnings=warnings))
         types[name], labels[name] = series.dtype, label
-    return raws, Source("frame", library="pandas", types=types, labels=labels)
+    pandas_types = {name: str(dtype) for name, dtype in types.items()}
+    return raws, Source("frame", library="pandas", types=types, labels=labels, pandas_types=pandas_types)
 
 
 def _series_array(name: str, series: Any) -> tuple[Any, bool]:
@@ -125,20 +133,7 @@ def to_frame(table: Table) -> Any:
         return _to_pandas(table, arrays, source)
     if source.library == "polars":
         return _to_polars(arrays, source)
-    return pa.table({name: _restore_type(array, source.types.get(name)) for name, array in arrays.items()})
-
-
-def _restore_type(array: Any, kind: Any) -> Any:
-    if kind is None or array.type == kind or pa.types.is_floating(array.type):
-        return array
-    if is_text(array) and (pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
-        return array  # pooled levels of numbers that were read as a category
-    return array if _was_widened(array, kind) else array.cast(kind)
-
-
-def _was_widened(array: Any, kind: Any) -> bool:
-    """Whether the perturbed integers did not fit the original type and became int64."""
-    return bool(array.type == pa.int64()) and str(kind).lower().removesuffix("[pyarrow]") != "int64"
+    return pa.table({name: restore_type(array, source.types.get(name)) for name, array in arrays.items()})
 
 
 def _to_polars(arrays: dict[str, Any], source: Source) -> Any:
@@ -156,9 +151,7 @@ def _to_polars(arrays: dict[str, Any], source: Source) -> Any:
             seen = set(used if used is not None else series.drop_nulls().cast(polars.String).unique().to_list())
             levels = [level for level in order if level in seen] + sorted(seen - set(order))
             series = series.cast(polars.String).cast(polars.Enum(levels))
-        elif (
-            kind is not None and series.dtype != kind and not series.dtype.is_float() and not _was_widened(array, kind)
-        ):
+        elif kind is not None and series.dtype != kind and not series.dtype.is_float() and not was_widened(array, kind):
             series = series.cast(kind)
         made.append(series)
     return polars.DataFrame(made)
@@ -181,7 +174,7 @@ def _series(pandas: Any, column: Column, array: Any, dtype: Any) -> Any:
         return series
     if pa.types.is_floating(array.type) and not pandas.api.types.is_float_dtype(dtype):
         return series  # means of integers
-    if dtype.kind in "iu" and _was_widened(array, dtype):
+    if dtype.kind in "iu" and was_widened(array, dtype):
         return series
     if dtype.kind in "iub" and isinstance(dtype, np.dtype):
         return series.astype(dtype)

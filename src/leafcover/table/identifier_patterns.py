@@ -1,10 +1,11 @@
-"""Shapes of values that identify a person whatever the rest of the table: addresses, telephone and national numbers.
+"""What identifies a person whatever the rest of the table: shapes of values (addresses, national numbers), and names.
 
 A column counts if most of its distinct values have the shape. Digits without separators need a check digit in nearly
 all of them.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -271,3 +272,85 @@ def exact_integers(column: Column, known: Array) -> Array:
         return np.asarray(stored.cast(pa.int64()))
     except pa.ArrowInvalid:  # beyond int64 too: compare the texts instead
         return np.asarray(stored.to_pylist()) if is_text(stored) else known
+
+
+# Names that say a column identifies people. A strong name is enough if there are many values; with a weak name the
+# values must look like numbers or addresses too, because 'mobile' may also be a brand and 'mail' a number of letters.
+
+STRONG_NAMES = (
+    "ssn", "id number", "personal id", "personal number", "identity number", "identification number",
+    "national id", "nationalid", "national identification", "national identity", "national number", "nino",
+    "identity card", "id card", "idcard", "personalausweis", "ausweisnummer", "sozialversicherungsnummer",
+    "personnummer", "fodselsnummer", "bsn", "burgerservicenummer", "cpf", "aadhaar", "aadhar", "pesel",
+    "codice fiscale", "codicefiscale", "tax id", "taxid", "tax number", "taxpayer id", "steuer id", "steuerid",
+    "steuernummer", "email", "e mail", "mail address", "emailaddress", "emailadresse", "courriel",
+    "correo electronico", "iban", "account number", "account no", "account nr", "acct no", "accountnumber",
+    "kontonummer", "numero de compte", "card number", "card no", "cardnumber", "passport", "passeport", "reisepass",
+    "pasaporte", "passaporto", "paspoort", "phone number", "phone no", "phonenumber", "telephone number",
+    "telephone no", "mobile number", "mobile no", "fax number", "telefonnummer", "telefoonnummer", "handynummer",
+    "numero de telephone", "numero de telefono", "uuid", "guid", "driver license", "driver licence",
+    "drivers license", "drivers licence", "driving licence", "driving license", "licence number", "license number",
+    "licence plate", "license plate", "number plate", "nummernschild", "permis de conduire", "medical record number",
+    "mrn",
+)  # fmt: skip
+WEAK_NAMES = (
+    "phone", "telephone", "telefon", "telefono", "telefoon", "tel", "tlf", "mobile", "mobil", "handy", "cellphone",
+    "cell phone", "fax", "mail", "url", "website", "web site", "homepage", "webpage", "licence", "license",
+    "credit card", "debit card", "bank account", "social security", "socialsecurity", "securite sociale",
+    "seguridad social", "national insurance", "dni", "nie", "nif", "nir", "cpr", "tin",
+)  # fmt: skip
+PERSONS = frozenset((
+    "person", "patient", "customer", "client", "user", "member", "employee", "student", "pupil", "subject",
+    "respondent", "participant", "citizen", "household", "taxpayer", "policyholder", "staff", "worker", "kunde",
+    "patienten", "family", "haushalt", "player",
+))  # fmt: skip
+PERSON_NUMBERS = frozenset({"id", "no", "nr", "number", "num", "key"})
+BARE_NAMES = frozenset({"id", "uid", "pid", "hid", "hhid", "userid", "personid", "patientid", "customerid", "custid"})
+PLACES = frozenset((
+    "state", "country", "county", "city", "town", "region", "district", "province", "zip", "postcode", "area", "land",
+    "municipality",
+))  # fmt: skip
+COORDINATE_WORDS = frozenset({"lat", "latitude", "lon", "lng", "longitude"})
+COORDINATE_DECIMALS = 4
+INNOCENT_WORDS = frozenset((
+    "of", "per", "count", "counts", "n", "num", "nb", "total", "sum", "mean", "avg", "average", "median", "max",
+    "min", "share", "ratio", "rate", "pct", "percent", "score", "index", "amount", "balance", "debt", "income",
+    "limit", "price", "cost", "costs", "fee", "charge", "charges", "bill", "spend", "spent", "usage", "use", "used",
+    "volume", "size", "length", "len", "age", "day", "days", "date", "week", "weeks", "month", "months", "year",
+    "years", "hour", "hours", "minute", "minutes", "mins", "second", "seconds", "time", "duration", "type", "kind",
+    "class", "category", "group", "level", "status", "flag", "has", "is", "opt", "consent", "allowed", "verified",
+    "valid", "domain", "provider", "operator", "carrier", "brand", "model", "country", "region", "city", "area",
+    "prefix", "plan", "contract", "subscription", "service", "list", "campaign", "response", "method", "preferred",
+    "channel", "call", "calls", "visit", "visits", "click", "clicks", "open", "opened", "sent", "received", "expiry",
+    "issuer",
+))  # fmt: skip
+LOOKS_LIKE_ONE = r"@|^[^\s]+\.[A-Za-z]{2,}(/\S*)?$|([0-9][^0-9]{0,3}){6}"  # an address, or at least six digits
+
+
+def name_words(name: str) -> list[str]:
+    """The words of a column name, in lower case.
+
+    >>> name_words("sample_codeNumber"), name_words("PatientID.2")
+    (['sample', 'code', 'number'], ['patient', 'id', '2'])
+    """
+    return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|[0-9]+", name)]
+
+
+def telling_name(name: str) -> tuple[str, bool]:
+    """The part of a column name that names an identifier, if any, and whether it is strong.
+
+    >>> telling_name("E-Mail"), telling_name("workPhone"), telling_name("hotel"), telling_name("email_count")
+    (('e mail', True), ('phone', False), ('', False), ('', False))
+    """
+    folded = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
+    words = name_words(folded)
+    if len(words) >= 2 and words[-2] in PERSONS and words[-1] in PERSON_NUMBERS:
+        return " ".join(words[-2:]), True
+    joined = f" {' '.join(words)} "
+    for names, strong in ((STRONG_NAMES, True), (WEAK_NAMES, False)):
+        for one in names:
+            before, found, after = (part.split() for part in joined.partition(f" {one} "))
+            counted = before[:1] in (["no"], ["number"])
+            if found and not counted and not INNOCENT_WORDS & {*before, *after}:
+                return one, strong
+    return "", False

@@ -4,8 +4,8 @@ Kinds are tried in order of cost: numbers from the raw text, numbers from the tr
 finally categories. If a column has few distinct texts, only those are parsed.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -19,16 +19,33 @@ from leafcover.table.formatting import (
     PLAIN,
     ParsedNumbers,
     Timestamps,
-    has_decimal_commas,
     infer_grid,
     infer_text_format,
     infer_time_grid,
     parse_numbers,
     parse_timestamps,
+    plain_text,
+    timestamp_forms,
+)
+from leafcover.table.separators import (
+    NO_CLUE,
+    POINT_AND_COMMAS,
+    GivenSeparators,
+    SeparatorClue,
+    Separators,
+    SettledSeparators,
+    clue_of_points,
+    separator_warnings,
+    settle,
+    usual_decimal,
 )
 from leafcover.table.table import Column, Grid, RawColumn, TextFormat
 
 MISSING_TOKENS = ("", "?", "NA", "NaN", "nan")  # in CSV and TSV; ARFF and C4.5 recognise only '?' and the empty cell
+MOST = 0.5  # a category in which at least this share of the values are dates or numbers is warned of
+LISTED = 3  # rows that a warning lists
+COMMA_AND_POINTS = Separators(",", ".")
+DATE_LIKE = r"^([0-9]{4}[-/.][0-9]{2}[-/.][0-9]{2}|[0-9]{2}[/.][0-9]{2}[/.][0-9]{4})"
 FEW_DISTINCT_SHARE = 0.25  # if no larger share of a sample is distinct, only the distinct texts are parsed
 SAMPLE = 2000
 
@@ -39,12 +56,21 @@ class InferredColumn:
 
     column: Column
     warnings: tuple[str, ...] = ()
+    clue: SeparatorClue = NO_CLUE
 
 
 def from_text(
-    name: str, stored: Any, *, tokens: Sequence[str] = MISSING_TOKENS, category: bool = False
+    name: str,
+    stored: Any,
+    *,
+    tokens: Sequence[str] = MISSING_TOKENS,
+    category: bool = False,
+    separators: Separators | None = None,
 ) -> InferredColumn:
     """Infer a column from the raw text of a file; ``category`` declares it a category.
+
+    Without ``separators`` those of numbers are found as far as the column leaves no doubt; `settle_separators` does
+    the rest.
 
     >>> from_text("age", pa.array(["31", "?", "4"])).column.values
     array([31., nan,  4.])
@@ -61,19 +87,68 @@ def from_text(
     missing = None
     # For most columns one cast is enough: they have no missing values, and no number means a missing one.
     numeric = tokens is not MISSING_TOKENS and bool(token_numbers(tokens))
-    number = None if numeric else parse_numbers(text, None)
+    number = None if numeric else parse_numbers(text, None, separators)
     if number is None:
         missing = is_missing(text, tokens)
-        number = _known_numbers(text, missing, tokens) if numeric or missing.any() else None
+        number = _known_numbers(text, missing, tokens, separators) if numeric or missing.any() else None
     if missing is not None and missing.all():
         column = Column(name, "category", np.full(len(stored), MISSING, np.int32), stored=kept)
         return InferredColumn(column, (no_values_warning(name),))
-    if number is not None:
+    if number is not None and not number.clue.may_be_code:
         return _number(name, kept, number, rows)
-    found = parse_timestamps(text, missing)
+    found = None if number is not None else parse_timestamps(text, missing)
     if found is not None:
         return InferredColumn(text_timestamps(name, kept, found, rows))
-    return _category(name, stored.dictionary_encode() if encoded is None else encoded, tokens)
+    encoded = stored.dictionary_encode() if encoded is None else encoded
+    if number is not None:
+        return replace(_category(name, encoded, tokens, declared=True), clue=number.clue)
+    return _category(name, encoded, tokens)
+
+
+def settle_separators(
+    found: Sequence[InferredColumn], tokens: Mapping[str, Sequence[str]], given: GivenSeparators, delimiter: str
+) -> tuple[list[InferredColumn], tuple[str, ...]]:
+    """The columns of a text file with the separators that are given or that all of them together make likely."""
+    clues = {one.column.name: one.clue for one in found}
+    settled = settle(clues, given, delimiter)
+    columns = []
+    for one in found:
+        name = one.column.name
+        if name in settled:
+            columns.append(_read_again(one, settled[name], tokens.get(name, MISSING_TOKENS)))
+        elif one.column.kind == "number" and (mark := usual_decimal(clues, given, name)) != ".":
+            columns.append(_with_decimal(one, mark))
+        else:
+            columns.append(one)
+    return columns, tuple(separator_warnings(settled))
+
+
+def _read_again(found: InferredColumn, settled: SettledSeparators, tokens: Sequence[str]) -> InferredColumn:
+    """The column with its separators; most columns have been read with these already."""
+    column, wanted = found.column, settled.separators
+    if wanted is None and column.is_category:
+        return found
+    if wanted is not None and column.kind == "number" and wanted == settled.clue.readings[0]:
+        return found
+    text = plain_text(column.stored)
+    return from_text(column.name, text, tokens=tokens, category=wanted is None, separators=wanted)
+
+
+def _with_decimal(found: InferredColumn, mark: str) -> InferredColumn:
+    """Whole numbers, whose means are written with this decimal separator."""
+    form = found.column.text_format
+    if found.clue.decimal or form is None:
+        return found
+    return replace(found, column=replace(found.column, text_format=replace(form, decimal=mark)))
+
+
+def separators_of(columns: Iterable[Column]) -> tuple[str | dict[str, str] | None, dict[str, str] | None]:
+    """The decimal and thousands separators with which a text file was read, so that its release is read the same."""
+    forms = {c.name: c.text_format for c in columns if c.kind == "number" and c.text_format is not None}
+    decimals = {name: form.decimal for name, form in forms.items()}
+    thousands = {name: form.thousands for name, form in forms.items() if form.thousands}
+    same = next(iter(decimals.values())) if len(set(decimals.values())) == 1 else None
+    return same or decimals or None, thousands or None
 
 
 def text_timestamps(name: str, stored: Any, found: Timestamps, rows: Rows | None = None) -> Column:
@@ -89,13 +164,15 @@ def token_numbers(tokens: Sequence[str]) -> list[Decimal]:
     >>> token_numbers(["-9", "?", "NaN", " 1,000"])
     [Decimal('-9'), Decimal('1000')]
     """
-    numbers = [token for token in tokens if parse_numbers(pa.array([token], pa.string()), None) is not None]
-    return [Decimal(token.strip().replace(",", "")) for token in numbers]
+    parsed = [parse_numbers(pa.array([token], pa.string()), None) for token in tokens]
+    return [Decimal(number.text[0].as_py().strip()) for number in parsed if number is not None]
 
 
-def _known_numbers(text: Any, missing: Bools, tokens: Sequence[str]) -> ParsedNumbers | None:
+def _known_numbers(
+    text: Any, missing: Bools, tokens: Sequence[str], separators: Separators | None
+) -> ParsedNumbers | None:
     """Parse numbers. A token that is a number is missing in any spelling: -9 and -9.0; ``missing`` is updated."""
-    number = parse_numbers(text, missing if missing.any() else None)
+    number = parse_numbers(text, missing if missing.any() else None, separators)
     sentinels = token_numbers(tokens)
     if number is None or not sentinels:
         return number
@@ -103,7 +180,7 @@ def _known_numbers(text: Any, missing: Bools, tokens: Sequence[str]) -> ParsedNu
     if not respelt.any():
         return number
     missing |= respelt
-    return parse_numbers(text, missing)
+    return parse_numbers(text, missing, separators)
 
 
 def from_declared(raw: RawColumn, tokens: Sequence[str]) -> InferredColumn:
@@ -133,7 +210,7 @@ def from_declared(raw: RawColumn, tokens: Sequence[str]) -> InferredColumn:
 
 def _declared_number(name: str, stored: Any, tokens: Sequence[str]) -> InferredColumn:
     missing = is_missing(stored, tokens)
-    number = _known_numbers(stored, missing, tokens)
+    number = _known_numbers(stored, missing, tokens, POINT_AND_COMMAS)
     if missing.all():
         column = Column(
             name, "number", np.full(len(stored), np.nan), grid=Grid(0), text_format=TextFormat(), stored=stored
@@ -186,7 +263,8 @@ def _number(name: str, stored: Any, number: ParsedNumbers, rows: Rows | None) ->
         )
     if grid is None and text_format.fixed and not text_format.decimals:
         warnings.append(large_integer_warning(name))
-    return InferredColumn(Column(name, "number", values, (), grid, text_format, stored), tuple(warnings))
+    clue = number.clue if number.clue.readings else clue_of_points(number.text, text_format.decimals)
+    return InferredColumn(Column(name, "number", values, (), grid, text_format, stored), tuple(warnings), clue)
 
 
 def no_values_warning(name: str) -> str:
@@ -202,11 +280,19 @@ def large_integer_warning(name: str) -> str:
     )
 
 
-def decimal_comma_warning(name: str) -> str:
-    """The warning about numbers with decimal commas, which are not read as numbers."""
+def index_warning(names: Sequence[str]) -> str:
+    """The warning about a pandas index with names."""
     return (
-        f"Column {name!r} has numbers with decimal commas and is read as a category. "
-        f"Write them with decimal points, or accept the category with category=[{name!r}]."
+        f"The index of pandas ({', '.join(map(repr, names))}) is left out. "
+        "Use reset_index() before if it belongs to the table."
+    )
+
+
+def decimal_comma_warning(name: str) -> str:
+    """The warning about numbers with decimal commas in a typed column, where text stays text."""
+    return (
+        f"Column {name!r} has texts that are numbers with decimal commas and is read as a category. "
+        f"Convert them to numbers, or accept the category with category=[{name!r}]."
     )
 
 
@@ -225,12 +311,7 @@ def _category(name: str, encoded: Any, tokens: Sequence[str], *, declared: bool 
     column = category_column(name, encoded, missing)
     if not column.levels:
         return InferredColumn(column, (no_values_warning(name),))
-    if has_decimal_commas(column.levels):
-        return InferredColumn(column, () if declared else (decimal_comma_warning(name),))
-    numbers = pc.match_substring_regex(pa.array(column.levels), PLAIN)
-    some = pc.any(numbers).as_py() and not pc.all(numbers).as_py()
-    mixed = (f"Column {name!r} mixes numbers and text and is read as a category.",) if some and not declared else ()
-    return InferredColumn(column, mixed)
+    return InferredColumn(column, () if declared else odd_values_warnings(column))
 
 
 def category_column(name: str, encoded: Any, missing: Bools) -> Column:
@@ -249,3 +330,65 @@ def category_column(name: str, encoded: Any, missing: Bools) -> Column:
     stored = pa.DictionaryArray.from_arrays(pa.array(at, mask=nulls if nulls.any() else None), sorted_texts)
     codes = np.where(nulls | (at >= known), np.int32(MISSING), at)
     return Column(name, "category", codes, tuple(sorted_texts[:known].to_pylist()), stored=stored)
+
+
+# Warnings about columns of dates or numbers that a few other texts make categories.
+
+
+def odd_values_warnings(column: Column, *, numbers: bool = True) -> tuple[str, ...]:
+    """A warning about a text category if most of its known values are dates, times or (with ``numbers``) numbers."""
+    counts = np.bincount(column.values[column.values >= 0], minlength=len(column.levels))
+    levels = pa.array(column.levels, pa.string())
+    first = np.unique(column.values[:SAMPLE])
+    some = first[first >= 0]
+    if _share(pc.match_substring_regex(levels.take(pa.array(some)), DATE_LIKE), counts[some]) >= MOST / 2:
+        forms = timestamp_forms(levels)
+        dates = np.logical_or.reduce([np.zeros(len(levels), np.bool_), *forms.values()])
+        if _share(dates, counts) >= MOST:
+            return (_odd_dates(column, forms, dates, counts),)
+    return _odd_numbers(column, levels, counts) if numbers else ()
+
+
+def _share(fits: Any, counts: Rows) -> float:
+    return float(counts @ np.asarray(fits, np.float64) / max(counts.sum(), 1))
+
+
+def _odd_dates(column: Column, forms: Mapping[str, Bools], dates: Bools, counts: Rows) -> str:
+    name = column.name
+    main = max(forms, key=lambda pattern: _share(forms[pattern], counts))
+    if not forms[main].all():
+        form = "with {} in another form" if dates.all() else "except for {}"
+        return _except(column, "dates", form, ~forms[main])
+    why = "times whose seconds or time zones are written in several ways"
+    if "%H" not in main:
+        why = "dates in which day and month cannot be distinguished"
+    return (
+        f"Column {name!r} has {why}, and is read as a category. "
+        f"Write them as in 2020-12-31 23:59:59, or accept the category with category=[{name!r}]."
+    )
+
+
+def _odd_numbers(column: Column, levels: Any, counts: Rows) -> tuple[str, ...]:
+    """Numbers with one kind of separators among other texts."""
+    texts = pc.utf8_trim_whitespace(levels)
+    if not pc.any(pc.match_substring_regex(texts, "^[+-]?[.,]?[0-9][0-9.,]*")).as_py():
+        return ()
+    kinds = [pc.match_substring_regex(texts, read.pattern) for read in (POINT_AND_COMMAS, COMMA_AND_POINTS)]
+    fits = np.asarray(max(kinds, key=lambda kind: _share(kind, counts)), np.bool_)
+    if fits.any() and _share(fits, counts) >= MOST:
+        return (_except(column, "numbers", "except for {}", ~fits),)
+    if fits.any():
+        return (f"Column {column.name!r} mixes numbers and text and is read as a category.",)
+    return ()
+
+
+def _except(column: Column, what: str, form: str, odd: Bools) -> str:
+    known = column.values >= 0
+    rows = np.flatnonzero(known & odd[column.values]) + 1
+    more = ", ..." if len(rows) > LISTED else ""
+    where = f"row{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows[:LISTED]))}{more}"
+    exception = form.format(f"{len(rows):,} of {int(known.sum()):,} values ({where})")
+    return (
+        f"Column {column.name!r} has {what} {exception}, and is read as a category. "
+        f"Correct them, or declare what they hold missing with missing={{{column.name!r}: 'TEXT'}}."
+    )

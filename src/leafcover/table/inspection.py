@@ -21,8 +21,6 @@ Other decimal numbers are measurements and are never identifiers. Declared as a 
 column is an attribute, unless its values have a pattern or its name leaves no doubt.
 """
 
-import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -32,18 +30,29 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leafcover.arrays import Array, Bools
+from leafcover.table.column_rules import AbsentPairs, Pairs
 from leafcover.table.formatting import has_decimal_commas, is_text, text_of
 from leafcover.table.identifier_patterns import (
+    BARE_NAMES,
+    COORDINATE_DECIMALS,
+    COORDINATE_WORDS,
     DATE_REGEX,
+    INNOCENT_WORDS,
     LEAST_BARE,
+    LOOKS_LIKE_ONE,
     MANY_VALUES,
     MIN_TEXTS,
     MOST_MATCH,
     NEARLY_ALL,
+    PERSON_NUMBERS,
+    PERSONS,
+    PLACES,
     digit_texts,
     exact_integers,
+    name_words,
     pattern_of,
     share_of,
+    telling_name,
 )
 from leafcover.table.recoding import FEWEST, Pooled, rare_levels
 from leafcover.table.rule_search import FoundRule, find_rules
@@ -93,15 +102,6 @@ def identifiers(table: Table) -> tuple[Suspect, ...]:
     return tuple(found)
 
 
-def name_words(name: str) -> list[str]:
-    """The words of a column name, in lower case.
-
-    >>> name_words("sample_codeNumber"), name_words("PatientID.2")
-    (['sample', 'code', 'number'], ['patient', 'id', '2'])
-    """
-    return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|[0-9]+", name)]
-
-
 def _check_column(column: Column) -> Suspect | None:
     known = column.values[~column.missing]
     if column.is_category:
@@ -149,27 +149,45 @@ def _check_rows(column: Column, table: Table) -> Suspect | None:
         return None
     if {*words} & (PLACES if person else PLACES | INNOCENT_WORDS):
         return None
-    known = np.flatnonzero(~column.missing)
-    values = column.values[known]
-    whole = column.is_category or column.kind == "time" or (column.kind == "number" and _is_whole(column))
-    distinct = len(np.unique(values)) if whole else 0
-    if distinct <= MANY_VALUES or not ROWS_OF_ONE[0] <= len(known) / distinct <= ROWS_OF_ONE[1]:
+    known, distinct = np.flatnonzero(~column.missing), _few_rows_each(column)
+    if not distinct:
         return None
+    values = column.values[known]
     if person and not column.is_category and bool((values[1:] >= values[:-1]).all()):
         return _refusal(column, f"its {distinct:,} distinct values increase, each over several rows", unit=True)
-    others = [one for one in table if one.name != column.name and table.roles.get(one.name) not in EXEMPT_ROLES]
-    order = np.argsort(values, kind="stable")
-    same = values[order][1:] == values[order][:-1]  # a row and the one before it have the same value
-    constant = [one for one in others if _is_constant(one, known[order], same)]
+    constant = _constant_within(column, table)
     if len(constant) < (1 if named else LEAST_CONSTANT) or (not person and not _unrelated(constant)):
         return None
-    names = " and ".join(repr(one.name) for one in constant[:2])
-    reason = f"{len(known) / distinct:.1f} rows have each of its {distinct:,} distinct values, with the same {names}"
+    reason = _same_within(column, distinct, constant)
     if named:
         return _refusal(column, reason, unit=True)
     what = f"Column {column.name!r} may say which rows belong to one person or household: {reason}."
     message = f"{what} If so, read the table with roles={{{column.name!r}: 'unit'}}."
     return Suspect(column.name, "warn", message, reason=reason, is_unit=True)
+
+
+def _few_rows_each(column: Column) -> int:
+    """The number of distinct values, if several rows, but not many, have each of them; otherwise 0."""
+    known = column.values[~column.missing]
+    whole = column.is_category or column.kind == "time" or (column.kind == "number" and _is_whole(column))
+    distinct = len(np.unique(known)) if whole else 0
+    fits = distinct > MANY_VALUES and ROWS_OF_ONE[0] <= len(known) / distinct <= ROWS_OF_ONE[1]
+    return distinct if fits else 0
+
+
+def _constant_within(column: Column, table: Table) -> list[Column]:
+    """The other columns that agree in rows with the same value."""
+    others = [one for one in table if one.name != column.name and table.roles.get(one.name) not in EXEMPT_ROLES]
+    known = np.flatnonzero(~column.missing)
+    order = np.argsort(column.values[known], kind="stable")
+    values = column.values[known][order]
+    return [one for one in others if _is_constant(one, known[order], values[1:] == values[:-1])]
+
+
+def _same_within(column: Column, distinct: int, constant: Sequence[Column]) -> str:
+    rows = np.count_nonzero(~column.missing) / distinct
+    names = " and ".join(repr(one.name) for one in constant[:2])
+    return f"{rows:.1f} rows have each of its {distinct:,} distinct values, with the same {names}"
 
 
 def _names_person(words: list[str]) -> bool:
@@ -203,7 +221,7 @@ def _unrelated(columns: Sequence[Column]) -> bool:
 
 
 def _check_name(column: Column, levels: tuple[str, ...], known: Array) -> Suspect | None:
-    word, strong = _telling_name(column.name)
+    word, strong = telling_name(column.name)
     bare = column.name.casefold() in BARE_NAMES
     if not word and not bare:
         return None
@@ -304,79 +322,6 @@ def _percent(share: float) -> str:
     return f"{int(share * 1000) / 10:g}%"  # rounded down, so that 100% means all
 
 
-# Names that say a column identifies people. A strong name is enough if there are many values; with a weak name the
-# values must look like numbers or addresses too, because 'mobile' may also be a brand and 'mail' a number of letters.
-
-STRONG_NAMES = (
-    "ssn", "id number", "personal id", "personal number", "identity number", "identification number",
-    "national id", "nationalid", "national identification", "national identity", "national number", "nino",
-    "identity card", "id card", "idcard", "personalausweis", "ausweisnummer", "sozialversicherungsnummer",
-    "personnummer", "fodselsnummer", "bsn", "burgerservicenummer", "cpf", "aadhaar", "aadhar", "pesel",
-    "codice fiscale", "codicefiscale", "tax id", "taxid", "tax number", "taxpayer id", "steuer id", "steuerid",
-    "steuernummer", "email", "e mail", "mail address", "emailaddress", "emailadresse", "courriel",
-    "correo electronico", "iban", "account number", "account no", "account nr", "acct no", "accountnumber",
-    "kontonummer", "numero de compte", "card number", "card no", "cardnumber", "passport", "passeport", "reisepass",
-    "pasaporte", "passaporto", "paspoort", "phone number", "phone no", "phonenumber", "telephone number",
-    "telephone no", "mobile number", "mobile no", "fax number", "telefonnummer", "telefoonnummer", "handynummer",
-    "numero de telephone", "numero de telefono", "uuid", "guid", "driver license", "driver licence",
-    "drivers license", "drivers licence", "driving licence", "driving license", "licence number", "license number",
-    "licence plate", "license plate", "number plate", "nummernschild", "permis de conduire", "medical record number",
-    "mrn",
-)  # fmt: skip
-WEAK_NAMES = (
-    "phone", "telephone", "telefon", "telefono", "telefoon", "tel", "tlf", "mobile", "mobil", "handy", "cellphone",
-    "cell phone", "fax", "mail", "url", "website", "web site", "homepage", "webpage", "licence", "license",
-    "credit card", "debit card", "bank account", "social security", "socialsecurity", "securite sociale",
-    "seguridad social", "national insurance", "dni", "nie", "nif", "nir", "cpr", "tin",
-)  # fmt: skip
-PERSONS = frozenset((
-    "person", "patient", "customer", "client", "user", "member", "employee", "student", "pupil", "subject",
-    "respondent", "participant", "citizen", "household", "taxpayer", "policyholder", "staff", "worker", "kunde",
-    "patienten", "family", "haushalt", "player",
-))  # fmt: skip
-PERSON_NUMBERS = frozenset({"id", "no", "nr", "number", "num", "key"})
-BARE_NAMES = frozenset({"id", "uid", "pid", "hid", "hhid", "userid", "personid", "patientid", "customerid", "custid"})
-PLACES = frozenset((
-    "state", "country", "county", "city", "town", "region", "district", "province", "zip", "postcode", "area", "land",
-    "municipality",
-))  # fmt: skip
-COORDINATE_WORDS = frozenset({"lat", "latitude", "lon", "lng", "longitude"})
-COORDINATE_DECIMALS = 4
-INNOCENT_WORDS = frozenset((
-    "of", "per", "count", "counts", "n", "num", "nb", "total", "sum", "mean", "avg", "average", "median", "max",
-    "min", "share", "ratio", "rate", "pct", "percent", "score", "index", "amount", "balance", "debt", "income",
-    "limit", "price", "cost", "costs", "fee", "charge", "charges", "bill", "spend", "spent", "usage", "use", "used",
-    "volume", "size", "length", "len", "age", "day", "days", "date", "week", "weeks", "month", "months", "year",
-    "years", "hour", "hours", "minute", "minutes", "mins", "second", "seconds", "time", "duration", "type", "kind",
-    "class", "category", "group", "level", "status", "flag", "has", "is", "opt", "consent", "allowed", "verified",
-    "valid", "domain", "provider", "operator", "carrier", "brand", "model", "country", "region", "city", "area",
-    "prefix", "plan", "contract", "subscription", "service", "list", "campaign", "response", "method", "preferred",
-    "channel", "call", "calls", "visit", "visits", "click", "clicks", "open", "opened", "sent", "received", "expiry",
-    "issuer",
-))  # fmt: skip
-LOOKS_LIKE_ONE = r"@|^[^\s]+\.[A-Za-z]{2,}(/\S*)?$|([0-9][^0-9]{0,3}){6}"  # an address, or at least six digits
-
-
-def _telling_name(name: str) -> tuple[str, bool]:
-    """The part of a column name that names an identifier, if any, and whether it is strong.
-
-    >>> _telling_name("E-Mail"), _telling_name("workPhone"), _telling_name("hotel"), _telling_name("email_count")
-    (('e mail', True), ('phone', False), ('', False), ('', False))
-    """
-    folded = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
-    words = name_words(folded)
-    if len(words) >= 2 and words[-2] in PERSONS and words[-1] in PERSON_NUMBERS:
-        return " ".join(words[-2:]), True
-    joined = f" {' '.join(words)} "
-    for names, strong in ((STRONG_NAMES, True), (WEAK_NAMES, False)):
-        for one in names:
-            before, found, after = (part.split() for part in joined.partition(f" {one} "))
-            counted = before[:1] in (["no"], ["number"])
-            if found and not counted and not INNOCENT_WORDS & {*before, *after}:
-                return one, strong
-    return "", False
-
-
 # The summary, as shown by ``leafcover inspect``: for the data steward, not for publication.
 
 
@@ -430,6 +375,7 @@ class TableFacts:
     rules: tuple[FoundRule, ...] = ()  # relations between columns that nearly all rows keep
     units: UnitFacts | None = None  # if a column has the role "unit"
     rare: tuple[Pooled, ...] = ()  # levels that few people have, and what `release` pools them as
+    absent: tuple[AbsentPairs, ...] = ()  # what the rule about pairs of levels says
 
     def __str__(self) -> str:
         return _fact_lines(self)
@@ -441,15 +387,17 @@ def describe(table: Table, *, levels: int = 5) -> TableFacts:
     rows = table.select(name for name in table.names if table.roles.get(name) != "unit")
     suspects = identifiers(table)
     refused = [one.column for one in suspects if one.severity == "refuse"]
+    rules = find_rules(rows)
     return TableFacts(
         len(table),
         unique_rows(table),
         facts,
         table.warnings,
         suspects,
-        find_rules(rows),
+        rules,
         _unit_facts(table),
         tuple(one for one in rare_levels(table) if one.column not in refused),
+        tuple(one for found in rules if isinstance(found.rule, Pairs) for one in found.rule.absent(rows)),
     )
 
 
@@ -508,6 +456,7 @@ def _coded(column: Column) -> Column:
 
 MAX_LEVEL_LENGTH = 40  # longer levels are shortened
 MOST_LISTED = 8  # rare levels of a column
+MAX_PAIRS_LENGTH, MOST_ABSENT = 110, 12  # of a line about pairs of levels that no row has; of such lines
 
 
 def _fact_lines(found: TableFacts) -> str:
@@ -523,6 +472,9 @@ def _fact_lines(found: TableFacts) -> str:
         f"{found.unique_rows:,} rows are unique over all columns."
     )
     rules = [f"  {one.rule}{_exceptions(one)}" for one in found.rules]
+    absent = [f"  {_shorten(str(one), MAX_PAIRS_LENGTH)}" for one in found.absent[:MOST_ABSENT]]
+    more = len(found.absent) - MOST_ABSENT
+    absent += [f"  and {more:,} more"] if more > 0 else []
     units = [] if found.units is None else ["", str(found.units)]
     rare = [f"  {one.column}: {_listed(one.levels)}" for one in found.rare]
     return "\n".join(
@@ -530,6 +482,7 @@ def _fact_lines(found: TableFacts) -> str:
             *[*lines, "", count, *units],
             *(["", f"Levels that fewer than {FEWEST} people have:", *rare] if rare else []),
             *(["", "Rules that the rows keep:", *rules] if rules else []),
+            *(["", "Pairs of levels that no row has:", *absent] if absent else []),
         ]
     )
 
@@ -559,7 +512,7 @@ def _steps(facts: ColumnFacts) -> str:
     return f" in steps of {units.get(facts.kind, {}).get(facts.grid.step, f'{facts.grid.step:g}')}"
 
 
-def _shorten(level: str) -> str:
+def _shorten(level: str, most: int = MAX_LEVEL_LENGTH) -> str:
     """A level on one line, shortened if it is long; --json shows it in full."""
     text = "".join(letter if letter.isprintable() else "·" for letter in level)
-    return text if len(text) <= MAX_LEVEL_LENGTH else text[: MAX_LEVEL_LENGTH - 1] + "…"
+    return text if len(text) <= most else text[: most - 1] + "…"

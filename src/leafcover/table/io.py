@@ -7,7 +7,7 @@ A file written in the format it was read from keeps the conventions of the origi
 are listed at the end.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from importlib.resources import files
@@ -16,12 +16,21 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias, get_args
 
 from leafcover.errors import NameUnknown, OutputError, TableError, ValueOutOfRange
-from leafcover.table.arrow import from_typed, read_arrow, read_parquet, write_arrow, write_parquet
+from leafcover.table.arrow import from_typed, read_arrow, read_parquet, typed_table, write_arrow, write_parquet
 from leafcover.table.atomic import atomic_group
-from leafcover.table.csv import header_line, read_delimited, write_delimited
-from leafcover.table.infer import MISSING_TOKENS, InferredColumn, from_declared, from_text
+from leafcover.table.csv import header_line, read_delimited, without_row_names, write_delimited
+from leafcover.table.infer import (
+    MISSING_TOKENS,
+    InferredColumn,
+    from_declared,
+    from_text,
+    index_warning,
+    separators_of,
+    settle_separators,
+)
 from leafcover.table.legacy_formats import names_text, read_arff, read_c45, write_arff, write_c45
 from leafcover.table.output import as_text, as_typed
+from leafcover.table.separators import NOTHING_GIVEN, GivenSeparators, SeparatorOption
 from leafcover.table.table import (
     IntoTable,
     RawColumn,
@@ -76,6 +85,8 @@ def read(
     roles: Mapping[str, Role] | None = None,
     encoding: str = "utf-8",
     delimiter: str | None = None,
+    decimal: SeparatorOption = None,
+    thousands: SeparatorOption = None,
 ) -> Table:
     """Read a table from a file. `leafcover.read` documents the parameters."""
     path = Path(path)
@@ -88,8 +99,20 @@ def read(
         raws, source = _read_raw(path, kind, encoding, delimiter)
     except OSError as error:
         raise TableError(f"'{path}' cannot be read: {error.strerror or error}. Check the file.") from error
-    table = build_table(raws, source, path, missing=missing, category=category, drop=drop, roles=roles)
-    return replace(table, reading=replace(table.reading, name=path.name, encoding=encoding, delimiter=delimiter))
+    named = {*(missing or ()), *category, *drop, *(roles or ())}
+    raws, dropped = without_row_names(raws, path, named) if kind == "csv" else without_index(raws, named)
+    given = GivenSeparators(decimal, thousands)
+    table = build_table(raws, source, path, missing=missing, category=category, drop=drop, roles=roles, given=given)
+    reading = replace(table.reading, name=path.name, encoding=encoding, delimiter=delimiter)
+    return replace(table, reading=reading, warnings=(*dropped, *table.warnings))
+
+
+def without_index(raws: list[RawColumn], named: Collection[str]) -> tuple[list[RawColumn], tuple[str, ...]]:
+    """The columns without a pandas index, and a warning if there was one; columns in ``named`` are kept."""
+    index = [raw.name for raw in raws if raw.is_index and raw.name not in named]
+    if not index or len(index) == len(raws):
+        return raws, ()
+    return [raw for raw in raws if raw.name not in index], (index_warning(index),)
 
 
 def _read_raw(path: Path, kind: str, encoding: str, delimiter: str | None) -> tuple[list[RawColumn], Source]:
@@ -113,6 +136,7 @@ def build_table(
     category: Sequence[str] = (),
     drop: Sequence[str] = (),
     roles: Mapping[str, Role] | None = None,
+    given: GivenSeparators = NOTHING_GIVEN,
 ) -> Table:
     """Build a table from raw columns. Empties ``raws``, so that each raw column can be freed once it is converted."""
     for option, value in {"category": category, "drop": drop}.items():
@@ -130,23 +154,30 @@ def build_table(
             raise NameUnknown("column", name, names)
     if not raws or len(set(drop)) == len(names):
         raise TableError(f"No columns of '{where}' are left. Drop fewer columns.")
+    given.check(names)
     check_rows(len(raws[0].stored), where)
-    inferred = []
+    inferred: list[InferredColumn] = []
+    doubts: tuple[str, ...] = ()
     raws.reverse()
     while raws:
         raw = raws.pop()
         if raw.name not in drop:
             result = _infer_column(raw, tokens.get(raw.name), category=raw.name in category)
             inferred.append(replace(result, warnings=(*raw.warnings, *result.warnings)))
+    if source.format == "csv":
+        inferred, doubts = settle_separators(inferred, tokens, given, source.delimiter)
+    decimal, thousands = separators_of(one.column for one in inferred) if source.format == "csv" else (".", None)
     for result in inferred:
         if roles.get(result.column.name) == "weight":
             check_weight(result.column)
     return Table(
         columns=tuple(result.column for result in inferred),
         roles={name: role for name, role in roles.items() if name not in drop},
-        warnings=tuple(warning for result in inferred for warning in result.warnings),
+        warnings=(*doubts, *(warning for result in inferred for warning in result.warnings)),
         source=source,
-        reading=ReadingOptions(drop=tuple(drop), category=tuple(category), missing=tokens),
+        reading=ReadingOptions(
+            drop=tuple(drop), category=tuple(category), missing=tokens, decimal=decimal, thousands=thousands
+        ),
     )
 
 
@@ -245,8 +276,9 @@ def write_to(table: Table, path: Path, temporary: Path) -> None:
     kind, names = format_of(path), list(table.names)
     if kind in ("parquet", "arrow"):
         own_type = isinstance(table.source, Source) and table.source.is_typed
-        typed = [as_typed(column, own_type=own_type) for column in table]
-        (write_parquet if kind == "parquet" else write_arrow)(names, typed, temporary)
+        columns = [as_typed(column, own_type=own_type) for column in table]
+        typed = typed_table(names, columns, table.source if own_type else Source("parquet"))
+        (write_parquet if kind == "parquet" else write_arrow)(typed, temporary)
     elif kind == "arff":
         write_arff(table, temporary)
     elif kind == "c45":
@@ -265,7 +297,7 @@ def _text_source(table: Table, path: Path) -> Source:
     return replace(source, delimiter="\t" if tabs else source.delimiter or ",")
 
 
-# Sample tables: small real data sets that ship with the package, with their sources and licences.
+# Sample tables that ship with the package, with their sources and licences: real data sets, and a generated hospital.
 
 
 SAMPLES = {
@@ -273,6 +305,7 @@ SAMPLES = {
     "boston": "boston.csv",
     "cps1985": "cps1985.csv",
     "german_credit": "german_credit.csv",
+    "hospital": "hospital.csv.gz",
     "wbc": "wbc.csv",
     "wine": "wine.csv",
 }
@@ -284,7 +317,8 @@ def sample(name: str) -> Path:
     Parameters
     ----------
     name : str
-        One of "adult", "boston", "cps1985", "german_credit", "wbc" and "wine".
+        One of "adult", "boston", "cps1985", "german_credit", "hospital" (generated visits of people who do not exist,
+        with names and numbers that a release must not have), "wbc" and "wine".
 
     Returns
     -------

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from leafcover.errors import OutputError, TableError
-from leafcover.table.csv import decode_to_utf8, read_bytes, write_delimited
-from leafcover.table.formatting import has_byte, plain_text
+from leafcover.table.csv import decode_to_utf8, not_utf8, read_bytes, write_delimited
+from leafcover.table.formatting import has_byte, plain_numbers, plain_text
 from leafcover.table.output import as_text, observed_levels
 from leafcover.table.table import Column, RawColumn, Source, Table
 
@@ -58,9 +58,7 @@ def _decode(data: bytes, path: Path) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise TableError(
-            f"'{path}' is not utf-8 text (byte {error.start + 1}). Set the encoding, such as encoding='latin-1'."
-        ) from error
+        raise not_utf8(path, error.start, data) from error
 
 
 def _header(text: str, path: Path) -> Header:
@@ -204,9 +202,7 @@ def _quoted_name(text: str) -> str:
 def _arff_text(column: Column) -> Any:
     text = plain_text(as_text(column, missing="?", replace_tokens=True))
     if column.kind == "number":
-        if column.text_format is not None and column.text_format.thousands:
-            text = pc.replace_substring(text, ",", "")
-        return pc.utf8_trim_whitespace(text)
+        return pc.utf8_trim_whitespace(plain_numbers(text, column.text_format))
     known = _quote(text)
     return pc.if_else(pa.array(column.missing), pa.scalar("?", known.type), known) if column.missing.any() else known
 
@@ -389,8 +385,8 @@ def _columns_class_last(table: Table) -> list[Column]:
 
 def _c45_text(column: Column) -> Any:
     text = plain_text(as_text(column, missing="?", replace_tokens=True))
-    if column.text_format is not None and column.text_format.thousands:
-        text = pc.replace_substring(text, ",", "")
+    if column.kind == "number":
+        text = plain_numbers(text, column.text_format)
     if has_byte(text, b"\r\n"):
         raise OutputError(f"Column {column.name!r} contains line breaks, which C4.5 does not allow. Write a .csv file.")
     return text

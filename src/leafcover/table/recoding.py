@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from leafcover.arrays import MISSING, Array, Rows
 from leafcover.errors import PlanError, TableError, ValueOutOfRange
-from leafcover.table.formatting import plain_text
+from leafcover.table.formatting import is_text, plain_text
 from leafcover.table.table import MAX_GRID_POINTS, Column, Table
 from leafcover.table.units import owners
 
@@ -64,8 +64,11 @@ def rare_levels(table: Table, fewest: int = FEWEST) -> tuple[Pooled, ...]:
 def _people(column: Column, owner: Rows) -> Rows:
     """How many people or households have each level."""
     known = column.values != MISSING
-    both = np.unique(np.stack([column.values[known].astype(np.int64), owner[known]]), axis=1)
-    return np.bincount(both[0], minlength=len(column.levels))
+    codes, people = column.values[known].astype(np.int64), owner[known]
+    if not np.array_equal(owner, np.arange(len(owner))):  # several rows each
+        width = int(owner.max()) + 1
+        codes = np.unique(codes * width + people) // width
+    return np.bincount(codes, minlength=len(column.levels))
 
 
 def _pool(column: Column, people: Rows, fewest: int) -> Pooled:
@@ -93,10 +96,23 @@ def _pooled(column: Column, pool: Pooled) -> Column:
     number = {level: at for at, level in enumerate(levels)}
     lookup = np.array([number.get(level, number[pool.into]) for level in column.levels] + [MISSING], np.int32)
     stored = column.stored
-    if stored is not None:
+    if stored is not None and pa.types.is_dictionary(stored.type) and is_text(stored):
+        stored = _pooled_dictionary(stored, pool)
+    elif stored is not None:
         text = plain_text(stored if pa.types.is_string(stored.type) else stored.cast(pa.string()))
         stored = pc.if_else(pa.array(np.isin(column.values, gone)), pool.into, text)
     return replace(column, values=lookup[column.values], levels=levels, stored=stored)
+
+
+def _pooled_dictionary(stored: Any, pool: Pooled) -> Any:
+    """A dictionary with its levels in their order, the pooled one last if it is new."""
+    old = stored.dictionary.to_pylist()
+    kept = [level for level in old if level is not None and (level not in pool.levels or level == pool.into)]
+    new = kept if pool.into in kept else [*kept, pool.into]
+    place = {level: at for at, level in enumerate(new)}
+    into = [None if level is None else place.get(level, place[pool.into]) for level in old]
+    at = pa.array(into, stored.type.index_type).take(stored.indices)
+    return pa.DictionaryArray.from_arrays(at, pa.array(new, stored.type.value_type), ordered=stored.type.ordered)
 
 
 def with_levels(table: Table, pools: Iterable[Pooled]) -> Table:

@@ -344,10 +344,8 @@ def _between_levels(columns: Sequence[Column]) -> list[ColumnRule]:
     codes = {c.name: level_codes(c, c).astype(np.int64) for c in leveled}
     determined: list[ColumnRule] = []
     paired: dict[str, None] = {}
-    masks = {c.name: np.packbits(c.missing).tobytes() for c in leveled if not c.is_category}
+    masks = {c.name: np.packbits(c.missing).tobytes() for c in leveled if c.missing.any()}
     for one, other in combinations(leveled, 2):
-        if masks.get(one.name, b"1") == masks.get(other.name, b"2"):
-            continue  # two numbers that are missing together
         counts = pair_counts(codes[one.name], level_count(one), codes[other.name], level_count(other))
         found = [
             Determines(by.name, column.name)
@@ -355,7 +353,10 @@ def _between_levels(columns: Sequence[Column]) -> list[ColumnRule]:
             if by.is_category and column.is_category and _determines(table)
         ]
         determined += found
-        if not found and impossible(counts).any():
+        never = impossible(counts)
+        if masks.get(one.name, b"1") == masks.get(other.name, b"2"):  # that rule is a rule of its own
+            never[:-1, -1] = never[-1, :-1] = False
+        if not found and never.any():
             paired |= {one.name: None, other.name: None}
     names = tuple(c.name for c in columns if c.name in paired)
     return [*determined, Pairs(names)] if names else determined

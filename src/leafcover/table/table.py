@@ -30,8 +30,10 @@ class Source:
     byte_order_mark: bool = False
     relation: str = ""  # relation name of an ARFF file
     library: str = ""  # pandas, polars, pyarrow
-    types: Mapping[str, Any] = field(default_factory=dict)  # column types of a frame
+    types: Mapping[str, Any] = field(default_factory=dict)  # column types of a frame or a typed file
     labels: Mapping[str, Any] = field(default_factory=dict)  # pandas column labels, which need not be text
+    pandas_types: Mapping[str, str] = field(default_factory=dict)  # of a frame of pandas or a file that pandas wrote
+    enums: frozenset[str] = frozenset()  # columns whose type is an Enum of polars
 
     @property
     def is_typed(self) -> bool:
@@ -50,6 +52,7 @@ class RawColumn:
     declared: Literal["number", "category"] | None = None  # kind declared by a .names or ARFF file
     warnings: tuple[str, ...] = ()
     levels: tuple[str, ...] | None = None  # levels declared by a .names or ARFF file, in code point order
+    is_index: bool = False  # whether it is the index of a pandas frame, which is not part of the table
 
 
 def check_names(names: Sequence[str], where: str | Path) -> None:
@@ -125,8 +128,11 @@ class TextFormat:
     decimals: int = 0  # largest number of decimal places seen
     fixed: bool = True  # whether every value has exactly that many places
     width: int = 0  # leading zeros pad the integer part to this many digits
-    thousands: bool = False  # thousands separators: 1,234,567
+    thousands: str = ""  # the separator between thousands, such as the comma in 1,234,567
     pattern: str = ""  # strptime pattern of dates and times
+    decimal: str = "."  # the decimal separator
+    before: str = ""  # the sign of a currency or of percent before the numbers, or after them
+    after: str = ""
 
 
 @dataclass(frozen=True)
@@ -139,6 +145,8 @@ class ReadingOptions:
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     encoding: str = "utf-8"
     delimiter: str | None = None
+    decimal: str | Mapping[str, str] | None = None  # of all number columns in text, or of each
+    thousands: Mapping[str, str] | None = None  # of the number columns that have such separators
 
 
 @dataclass(frozen=True, eq=False)

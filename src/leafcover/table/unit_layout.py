@@ -12,6 +12,7 @@ column for each row of the first member, of the second, and so on.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby, product
 from typing import TypeAlias
 
 import numpy as np
@@ -23,6 +24,7 @@ from leafcover.table.table import Column, Grid, Role, Table
 from leafcover.table.units import (
     LEAST_UNITS,
     Units,
+    exchanged,
     is_constant,
     is_rising,
     is_within,
@@ -393,6 +395,15 @@ class UnitLayout:
                 columns.append(_replaced(column, np.concatenate(values)[order]))
         return replace(original, columns=tuple(columns), warnings=units.warnings)
 
+    def in_range(self, units: Table, original: Table) -> Table:
+        """The same units; where increases lead beyond the largest value of the original, first values are exchanged."""
+        sequences = [list(places) for _, places in groupby(self.places, key=lambda place: place[:-1])]
+        for name, places in product(self.rising, sequences):
+            first, *increases = (units[self.at(name, place)] for place in places)
+            values = exchanged(first.values, [one.values for one in increases], original[name].domain[1])
+            units = units.replace([replace(first, values=values, stored=None)])
+        return units
+
     def _parts(self, units: Table) -> Iterator["_MemberRows"]:
         """The rows of the first members, of the second, and so on; without members all rows."""
         length = units[self.size].values.astype(np.int64)
@@ -428,10 +439,7 @@ class UnitLayout:
             return units[column.name].values[owner]
         wide = np.stack([units[name].values for name in self.columns_at(column.name)])
         if column.name in self.rising:
-            wide = np.cumsum(wide, axis=0)
-            # Increases of several units together may lead beyond the last date of the table: the unit begins earlier.
-            wide = wide - np.maximum(np.nanmax(wide, axis=0) - column.domain[1], 0.0)
-            wide = on_grid(column.grid, wide)
+            wide = on_grid(column.grid, np.cumsum(wide, axis=0))
         return wide[position - 1, owner]
 
 

@@ -10,6 +10,7 @@ from leafcover.errors import TableError
 from leafcover.table.table import Column, Table
 
 LEAST_UNITS = 10  # that have as many rows as a released unit; a rarer number of rows would be recognised
+EXACT = 1e-12  # relative difference of sums of the same numbers
 LEAST_STEPS = 20  # from one row of a unit to the next, before a column is said never to fall
 
 
@@ -115,3 +116,33 @@ def _steps(column: Column, units: Units) -> Floats:
     inside = np.ones(len(units.rows), np.bool_)
     inside[units.begins] = False
     return np.diff(column.values[units.rows], prepend=0.0)[inside]
+
+
+MOST_TRIED = 500  # units before and after the wanted place that one unit is compared with
+
+
+def exchanged(first: Floats, increases: Sequence[Floats], most: float) -> Floats:
+    """First values, exchanged between units until no unit's increases lead beyond a value, as far as that is possible.
+
+    Increases are dealt apart from first values, so a unit that begins late may get long ones. Every value stays, but is
+    another unit's, which ends in time with it. The unit then ends about as long before the last value as it would have
+    ended after it: if all ended as late as they can, the last day would have most rows.
+
+    >>> exchanged(np.array([1.0, 6.0, 9.0]), [np.array([0.0, 1.0, 5.0])], 10.0).tolist()
+    [9.0, 6.0, 1.0]
+    """
+    span = sum((np.nan_to_num(one, nan=0.0) for one in increases), np.zeros(len(first)))
+    order = np.argsort(first, kind="stable")[: np.count_nonzero(~np.isnan(first))]
+    values = first[order]  # of each place in the order; units change places
+    late = np.flatnonzero(values + span[order] > most + abs(most) * EXACT)
+    for place in late[np.argsort(-span[order[late]], kind="stable")]:
+        room = most - span[order[place]]
+        latest = int(np.searchsorted(values, room, side="right"))
+        goal = int(np.searchsorted(values, 2 * room - values[place], side="right"))
+        tried = np.append(np.arange(goal, latest)[:MOST_TRIED], np.arange(goal)[::-1][:MOST_TRIED])
+        fitting = tried[values[place] + span[order[tried]] <= most]
+        if len(fitting):
+            order[[place, fitting[0]]] = order[[fitting[0], place]]
+    found = first.copy()
+    found[order] = values
+    return found

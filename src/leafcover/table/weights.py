@@ -29,6 +29,7 @@ LEAST_LEFT = 0.3  # if the release has at least this many rows for each of them
 ROUNDS, INNER_ROUNDS = 40, 100
 REACHED, KEPT = 1e-11, 1e-6  # relative difference of a total: when raking ends, and when the total counts as kept
 EXACT = 1e-14
+DIGITS = 10  # of a released weight
 MOST_FACTOR = 10.0  # by which a weight is multiplied or divided
 FURTHEST = 3.0  # the logarithm of a factor changes by at most this in a round
 
@@ -76,33 +77,34 @@ def weights_of(table: Table, leave: Leave | None) -> ReleasedWeights | None:
 KeptTables: TypeAlias = tuple[tuple[str, ...], ...]
 
 
-def kept_tables(given: Iterable[str | Sequence[str]], table: Table) -> KeptTables:
+def kept_tables(given: Iterable[str | Sequence[str]], table: Table, what: str = "table to keep") -> KeptTables:
     """The columns of each table to keep, each checked; text such as ``"sex x region"`` names them, too."""
     found = []
     for one in [given] if isinstance(given, str) else given:
         names = (one,) if isinstance(one, str) and one in table.names else one
         names = tuple(part.strip() for part in names.split(BETWEEN)) if isinstance(names, str) else tuple(names)
-        check_kept(names, table)
+        check_kept(names, table, what)
         found.append(names)
     return tuple(dict.fromkeys(found))
 
 
-def check_kept(names: Sequence[str], table: Table) -> None:
+def check_kept(names: Sequence[str], table: Table, what: str = "table to keep") -> None:
     """Raise an error if columns do not divide the rows of a table into groups."""
     text = BETWEEN.join(names)
     for name in names:
         if name not in table.names:
-            raise NameUnknown("column", name, table.names, f"of the table to keep {text!r}")
+            raise NameUnknown("column", name, table.names, f"of the {what} {text!r}")
         if table.roles.get(name) in ("unit", "weight", "identifier"):
-            raise PlanError(f"Column {name!r} is the {table.roles[name]}: it cannot be part of a table to keep.")
+            raise PlanError(f"Column {name!r} is the {table.roles[name]}: it cannot be part of a {what}.")
         count = 0 if table[name].is_category else len(np.unique(table[name].values[~table[name].missing]))
         if count > MOST_VALUES:
             raise PlanError(
                 f"Column {name!r} has {count:,} distinct numbers, so {text!r} is no table of groups. Cut it into at "
-                f"most {MOST_VALUES} groups in another column, and keep that one."
+                f"most {MOST_VALUES} groups in another column, and name that one."
             )
     if not names or len(set(names)) < len(names):
-        raise PlanError(f"A table to keep needs columns, each named once, such as 'sex{BETWEEN}region'. Got {text!r}.")
+        needs = f"needs columns, each named once, such as 'sex{BETWEEN}region'"
+        raise PlanError(f"A {what} {needs}. Got {text!r}.")
 
 
 def cells_of(names: Sequence[str], *tables: Table) -> tuple[Rows, ...]:
@@ -386,10 +388,20 @@ def weight_sentences(weights: ReleasedWeights | None, facts: Iterable[KeptFact])
         yield say("kept-table", table=fact.text, **cells, totals=totals, weight=fact.weight)
 
 
+def rounded(weights: Floats) -> Floats:
+    """Weights with as many digits as their totals need: more would only make a long column.
+
+    >>> rounded(np.array([12.838387881381582, 0.0, 17.25])).tolist()
+    [12.83838788, 0.0, 17.25]
+    """
+    found, place = np.unique(weights, return_inverse=True)
+    return np.array([float(f"{one:.{DIGITS}g}") for one in found])[place.ravel()]
+
+
 def in_classes(weights: ReleasedWeights, released: Table, owner: Rows) -> Table:
     """The released table with its weights in classes; ``owner`` is the person or unit of each row."""
     return released.replace(
-        replace_values(released[name], class_weights(released[name].values, owner)) for name in weights.treated
+        replace_values(released[name], rounded(class_weights(released[name].values, owner))) for name in weights.treated
     )
 
 
@@ -401,7 +413,7 @@ def weighed(weights: ReleasedWeights, tables: KeptTables, original: Table, class
     for column in (classed[name] for name in weights.columns):
         start = np.nan_to_num(column.values, nan=0.0)
         margins = margins_of(tables, original, classed, column.name, start)
-        values = np.where(column.missing, np.nan, raked(start, margins, owner))
+        values = np.where(column.missing, np.nan, rounded(raked(start, margins, owner)))
         new.append(replace_values(column, values))
     return classed.replace(new)
 

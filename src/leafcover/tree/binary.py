@@ -416,11 +416,11 @@ class Stage:
         return np.where(self.trees.parent >= 0, np.log1p(others / rows), 0.0)[self.leaf]
 
 
-def codings(column: Column, groups: int = NUMBER_GROUPS, bins: int | None = None) -> list[Coding]:
-    """The codings of a column from coarse to fine. The last one determines the value unless there are too many."""
+def codings(column: Column, groups: int = NUMBER_GROUPS, bins: int | None = None, apart: bool = False) -> list[Coding]:
+    """The codings of a column from coarse to fine; if ``apart``, no level shares a code with missing values."""
     attribute = Attribute(column.name, column.levels, not column.is_category)
     if column.is_category:
-        return _codings_of_levels(column, attribute, 2 * groups)
+        return _codings_of_levels(column, attribute, 2 * groups, apart)
     if bins is not None:
         classes = quantile_edges(column.values, bins=bins)
         parts = min(groups * groups, MAX_BINS - len(classes))
@@ -461,10 +461,11 @@ def _middles(weight: Floats) -> Floats:
     return np.minimum((np.cumsum(weight) - weight / 2) / weight.sum(), 1 - 1e-9)
 
 
-def _codings_of_levels(column: Column, attribute: Attribute, groups: int) -> list[Coding]:
+def _codings_of_levels(column: Column, attribute: Attribute, groups: int, apart: bool) -> list[Coding]:
     """Common levels and one code for all others, then all levels but the rare ones, which have one code."""
     rows = _rows_of_levels(column.values, len(column.levels))
-    pool = _pool(rows)
+    rows[-1] = len(column) + 1 if apart else rows[-1]  # more than any level has
+    pool = np.setdiff1d(_pool(rows), [len(column.levels)] if apart else [])
     stands_for = np.arange(len(rows))
     stands_for[pool] = pool[:1]
     rows = np.bincount(stands_for, rows, len(rows))
@@ -500,9 +501,12 @@ def stages_of(
     """
     start, cells = np.zeros(len(column), np.int32), 1
     found: list[Stage] = []
-    for coding in codings(column, groups, bins):
+    for coding in codings(column, groups, bins, apart=among is not None):
         code, kept = coding.codes(column), None
-        target, classes = _within(start, _rare_together(start, code) if column.is_category else code)
+        alike = _rare_together(start, code) if column.is_category else code
+        if among is not None and column.is_category and not found:  # no split must separate few from missing values
+            alike = np.where(np.bincount(alike)[alike] < FEW, coding.number[-1], alike)
+        target, classes = _within(start, alike)
         how: dict[str, Any] = {"given": given, "floor": floor, "price": price, "one_level": one_level}
         if among is not None and not found:
             trees, leaf, _ = grow_below(binned, target, classes, start, least_value(binned, *among), **how)

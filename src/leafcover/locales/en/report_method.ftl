@@ -111,6 +111,13 @@ column-dealt = { $whole ->
     [yes] , together with { $partners }
    *[no] {""}
   }.
+column-of-rows = { $places ->
+    [1] Dealt as { $first }
+   *[other] Dealt once for each row of a unit, as { $first } to { $last }
+  }{ $rising ->
+    [yes] : a first value, then increases.
+   *[no] .
+  }
 column-no-values = The column has no values.
 together-with = { $what }, together with { $partners }
 placed = { $what }; within { $within }.
@@ -154,6 +161,9 @@ exact-counts-text = The values of { $columns } only changed places, so every cou
     still in the table once.
 exact-counts-dealt = The values of { $columns } only changed places, so every count is exact: a value that one person had is
     still in the table once, though not in that person’s row.
+exact-shared-counts = Counts
+exact-shared-counts-text = The values of { $columns } only changed places, so every count is exact. No value has fewer than
+    { $fewest } rows.
 every-column = every column
 every-category = every category
 free-noise = Extreme values

@@ -161,7 +161,8 @@ def totals(pair: Pair) -> Totals:
     if weights is None:
         empty = differences(())
         return Totals((), (), empty, empty, empty, (), "", len(pair.original), reason)
-    numbers = tuple(_total(pair, name, *weights) for name in pair.numbers)
+    added = [name for name in pair.numbers if pair.original[name].kind == "number"]  # a sum of dates says nothing
+    numbers = tuple(_total(pair, name, *weights) for name in added)
     counted = [_counts(pair, name, *weights) for name in pair.categories if name != pair.weight]
     return Totals(
         numbers,
