@@ -21,7 +21,9 @@ from leafcover.table.atomic import atomic_group
 from leafcover.table.csv import header_line, read_delimited, write_delimited
 from leafcover.table.infer import MISSING_TOKENS, InferredColumn, from_declared, from_text
 from leafcover.table.legacy_formats import names_text, read_arff, read_c45, write_arff, write_c45
+from leafcover.table.office_formats import read_excel, write_excel
 from leafcover.table.output import as_text, as_typed
+from leafcover.table.statistical_formats import READERS, read_statistical, write_statistical
 from leafcover.table.table import (
     IntoTable,
     RawColumn,
@@ -43,8 +45,12 @@ SUFFIXES = {
     ".arff": "arff",
     ".data": "c45",
     ".test": "c45",
+    ".xlsx": "excel",
+    **dict.fromkeys(READERS, "statistical"),
 }
 
+
+OTHER_WORKBOOKS = (".xls", ".xlsb", ".xlsm", ".ods")  # refused, with what to do
 
 MissingTokens: TypeAlias = Mapping[str, Sequence[str | float] | str | float]  # for each column
 
@@ -59,6 +65,8 @@ def format_of(path: Path) -> str:
     packed = suffixes[-1:] == [".gz"]
     last = suffixes[:-1] if packed else suffixes
     found = SUFFIXES.get(last[-1]) if last else None
+    if last and last[-1] in OTHER_WORKBOOKS:
+        raise TableError(f"'{path}' is a {last[-1]} workbook, which is not supported. Save it as .xlsx, and give that.")
     if found is None or (packed and found != "csv"):
         given = f"the suffix {''.join(suffixes[-2:] if packed else suffixes[-1:])!r}" if suffixes else "no suffix"
         raise TableError(
@@ -76,6 +84,7 @@ def read(
     roles: Mapping[str, Role] | None = None,
     encoding: str = "utf-8",
     delimiter: str | None = None,
+    sheet: str | int | None = None,
 ) -> Table:
     """Read a table from a file. `leafcover.read` documents the parameters."""
     path = Path(path)
@@ -85,11 +94,16 @@ def read(
     if not path.exists():
         raise TableError(f"There is no file '{path}'. Check its name and directory.")
     try:
-        raws, source = _read_raw(path, kind, encoding, delimiter)
+        if kind == "excel":
+            tokens = {name: _tokens(name, given) for name, given in (missing or {}).items()}
+            raws, source = read_excel(path, sheet=sheet, missing=tokens, category=category, drop=drop)
+        else:
+            raws, source = _read_raw(path, kind, encoding, delimiter)
     except OSError as error:
         raise TableError(f"'{path}' cannot be read: {error.strerror or error}. Check the file.") from error
     table = build_table(raws, source, path, missing=missing, category=category, drop=drop, roles=roles)
-    return replace(table, reading=replace(table.reading, name=path.name, encoding=encoding, delimiter=delimiter))
+    reading = replace(table.reading, name=path.name, encoding=encoding, delimiter=delimiter, sheet=sheet)
+    return replace(table, reading=reading)
 
 
 def _read_raw(path: Path, kind: str, encoding: str, delimiter: str | None) -> tuple[list[RawColumn], Source]:
@@ -101,6 +115,8 @@ def _read_raw(path: Path, kind: str, encoding: str, delimiter: str | None) -> tu
         return read_arff(path, encoding=encoding)
     if kind == "c45":
         return read_c45(path, encoding=encoding)
+    if kind == "statistical":
+        return read_statistical(path, encoding=encoding)
     return read_delimited(path, encoding=encoding, delimiter=delimiter)
 
 
@@ -251,6 +267,10 @@ def write_to(table: Table, path: Path, temporary: Path) -> None:
         write_arff(table, temporary)
     elif kind == "c45":
         write_c45(table, temporary)
+    elif kind == "excel":
+        write_excel(table, temporary)
+    elif kind == "statistical":
+        write_statistical(table, temporary, path.suffix.lower())
     else:
         packed = path.suffix.lower() == ".gz"
         source = _text_source(table, path)

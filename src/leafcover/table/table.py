@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # Source: the input format of a table, so that it can be written back in the same way.
 
 
-Format: TypeAlias = Literal["csv", "parquet", "arrow", "arff", "c45", "frame"]
+Format: TypeAlias = Literal["csv", "parquet", "arrow", "arff", "c45", "frame", "excel", "statistical", "database"]
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,12 @@ class Source:
     library: str = ""  # pandas, polars, pyarrow
     types: Mapping[str, Any] = field(default_factory=dict)  # column types of a frame
     labels: Mapping[str, Any] = field(default_factory=dict)  # pandas column labels, which need not be text
+    about: Mapping[str, Any] = field(default_factory=dict)  # labels and display formats of a column
 
     @property
     def is_typed(self) -> bool:
         """Whether the columns were read with types rather than as text."""
-        return self.format in ("parquet", "arrow", "frame")
+        return self.format not in ("csv", "arff", "c45")
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,6 +140,7 @@ class ReadingOptions:
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     encoding: str = "utf-8"
     delimiter: str | None = None
+    sheet: str | int | None = None  # of a workbook
 
 
 @dataclass(frozen=True, eq=False)
