@@ -42,6 +42,7 @@ from leafcover.table.frames import from_frame
 from leafcover.table.inspection import TableFacts, describe
 from leafcover.table.io import MissingTokens
 from leafcover.table.io import read as read_file
+from leafcover.table.sql import DatabaseTable
 from leafcover.table.table import IntoTable, Role, Table, check_weight, column_name, without_unused_levels
 from leafcover.table.weights import Leave
 
@@ -55,14 +56,17 @@ def read(
     drop: Sequence[str] = (),
     encoding: str = "utf-8",
     delimiter: str | None = None,
+    sheet: str | int | None = None,
+    query: str | None = None,
 ) -> Table:
-    """Read a table from a file or a data frame.
+    """Read a table from a file, a database or a data frame.
 
     Parameters
     ----------
     source : str, Path or data frame
-        A file, whose suffix determines the format (.csv, .tsv, .parquet, .arrow, .feather, .arff, or C4.5's .data and
-        .test), or a pandas, polars or pyarrow frame.
+        A file, whose suffix determines the format (.csv, .tsv, .parquet, .arrow, .feather, .xlsx, .dta, .sav, .zsav,
+        .por, .sas7bdat, .xpt, .arff, or C4.5's .data and .test), a database, such as "postgresql://host/db#people" or
+        "people.duckdb#people", or a pandas, polars or pyarrow frame.
     roles : mapping of str to str, optional
         Roles of columns: "target", "identifier", "quasi-identifier", "sensitive", "unit", "weight" or "unchanged".
     category : sequence of str, optional
@@ -77,6 +81,10 @@ def read(
         Encoding of a text file. Ignored for other formats and for frames.
     delimiter : str, optional
         Delimiter of a CSV file. By default it is inferred from the header. Ignored for other formats and for frames.
+    sheet : str or int, optional
+        The sheet of an Excel workbook, by its name or its number (the first is 1); needed if several have data.
+    query : str, optional
+        A query of a database, such as "select * from people where year = 2024", instead of one of its tables.
 
     Returns
     -------
@@ -89,16 +97,9 @@ def read(
     >>> len(table), table["union"].kind
     (534, 'category')
     """
-    if isinstance(source, str | Path):
-        return read_file(
-            source,
-            missing=missing,
-            category=category,
-            drop=drop,
-            roles=roles,
-            encoding=encoding,
-            delimiter=delimiter,
-        )
+    if isinstance(source, str | Path | DatabaseTable):
+        part: dict[str, Any] = {"encoding": encoding, "delimiter": delimiter, "sheet": sheet, "query": query}
+        return read_file(source, missing=missing, category=category, drop=drop, roles=roles, **part)
     return from_frame(source, missing=missing, category=category, drop=drop, roles=roles)
 
 

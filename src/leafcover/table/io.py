@@ -23,6 +23,7 @@ from leafcover.table.infer import MISSING_TOKENS, InferredColumn, from_declared,
 from leafcover.table.legacy_formats import names_text, read_arff, read_c45, write_arff, write_c45
 from leafcover.table.office_formats import read_excel, write_excel
 from leafcover.table.output import as_text, as_typed
+from leafcover.table.sql import DatabaseTable, Place, place_of, read_database, written_table
 from leafcover.table.statistical_formats import READERS, read_statistical, write_statistical
 from leafcover.table.table import (
     IntoTable,
@@ -76,7 +77,7 @@ def format_of(path: Path) -> str:
 
 
 def read(
-    path: str | Path,
+    path: str | Place,
     *,
     missing: MissingTokens | None = None,
     category: Sequence[str] = (),
@@ -85,9 +86,16 @@ def read(
     encoding: str = "utf-8",
     delimiter: str | None = None,
     sheet: str | int | None = None,
+    query: str | None = None,
 ) -> Table:
-    """Read a table from a file. `leafcover.read` documents the parameters."""
-    path = Path(path)
+    """Read a table from a file or a database. `leafcover.read` documents the parameters."""
+    path = place_of(path)
+    columns: dict[str, Any] = {"missing": missing, "category": category, "drop": drop, "roles": roles}
+    if isinstance(path, DatabaseTable):
+        table = build_table(*read_database(path, query=query, drop=drop), path, **columns)
+        return replace(table, reading=replace(table.reading, name=path.name or "query"))
+    if query is not None:
+        raise TableError(f"A query is for a database, and '{path}' is a file. Leave out query=....")
     if path.is_dir():
         raise TableError(f"'{path}' is a directory. Give a file inside it.")
     kind = format_of(path)
@@ -101,7 +109,7 @@ def read(
             raws, source = _read_raw(path, kind, encoding, delimiter)
     except OSError as error:
         raise TableError(f"'{path}' cannot be read: {error.strerror or error}. Check the file.") from error
-    table = build_table(raws, source, path, missing=missing, category=category, drop=drop, roles=roles)
+    table = build_table(raws, source, path, **columns)
     reading = replace(table.reading, name=path.name, encoding=encoding, delimiter=delimiter, sheet=sheet)
     return replace(table, reading=reading)
 
@@ -123,7 +131,7 @@ def _read_raw(path: Path, kind: str, encoding: str, delimiter: str | None) -> tu
 def build_table(
     raws: list[RawColumn],
     source: Source,
-    where: str | Path,
+    where: object,
     *,
     missing: MissingTokens | None = None,
     category: Sequence[str] = (),
@@ -197,8 +205,8 @@ class HasTable(Protocol):
         """The released table."""
 
 
-def write(table: IntoTable | HasTable, path: str | Path, *, force: bool = False) -> None:
-    """Write a table to a file; the file appears complete or not at all.
+def write(table: IntoTable | HasTable, path: str | Place, *, force: bool = False) -> None:
+    """Write a table to a file or a database; it appears complete or not at all.
 
     Parameters
     ----------
@@ -206,14 +214,15 @@ def write(table: IntoTable | HasTable, path: str | Path, *, force: bool = False)
         A table, what `leafcover.release` returns, or a pandas, polars or pyarrow frame.
     path : str or Path
         The output file. Its suffix determines the format: .csv, .tsv (both optionally .gz), .parquet, .arrow,
-        .feather, .arff, or C4.5's .data and .test with a .names file.
+        .feather, .xlsx, .dta, .sav, .zsav, .xpt, .arff, or C4.5's .data and .test with a .names file. Or a table of a
+        database, such as "postgresql://host/db#released" or "out.duckdb#released".
     force : bool, default False
-        Overwrite an existing file.
+        Overwrite an existing file or table.
 
     Returns
     -------
     None
-        When the file is complete.
+        When the file or table is complete.
 
     Examples
     --------
@@ -226,7 +235,10 @@ def write(table: IntoTable | HasTable, path: str | Path, *, force: bool = False)
     ...     len(lc.read(Path(directory) / "wine.parquet"))
     178
     """
-    table, path = _table_of(table), Path(path)
+    table, path = _table_of(table), place_of(path)
+    if isinstance(path, DatabaseTable):
+        with written_table(table, path, force=force):
+            return
     try:
         format_of(path)
     except TableError as error:

@@ -29,7 +29,15 @@ import pyarrow.compute as pc
 
 from leafcover.arrays import Floats
 from leafcover.errors import NameUnknown, OutputError, TableError
-from leafcover.table.formatting import SECOND_DIGITS, as_floats, is_text, parse_numbers, parse_timestamps, plain_text
+from leafcover.table.formatting import (
+    SECOND_DIGITS,
+    as_floats,
+    duration_seconds,
+    is_text,
+    parse_numbers,
+    parse_timestamps,
+    plain_text,
+)
 from leafcover.table.infer import MISSING_TOKENS, is_missing
 from leafcover.table.output import as_typed
 from leafcover.table.table import MAX_GRID_POINTS, Column, RawColumn, Source, Table
@@ -589,6 +597,8 @@ def _days(array: Any, moment: str) -> Floats:
     """Dates, times (UTC), times of day or durations as Excel counts them: in days."""
     if moment == "date":
         return as_floats(array.cast(pa.date32()).cast(pa.int32())) + EXCEL_EPOCH_DAYS
+    if moment == "duration":
+        return duration_seconds(array) / 86_400.0
     days = as_floats(array.cast(pa.int64())) / (10.0 ** SECOND_DIGITS[array.type.unit] * 86_400.0)
     return days + EXCEL_EPOCH_DAYS if moment == "datetime" else days
 

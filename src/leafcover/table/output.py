@@ -17,7 +17,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leafcover.arrays import MISSING, Array, Bools, Codes, Floats, Rows
-from leafcover.table.formatting import SECOND_DIGITS, format_values, is_text, plain_text, zone_of
+from leafcover.table.formatting import (
+    SECOND_DIGITS,
+    format_values,
+    is_text,
+    parse_times_of_day,
+    plain_text,
+    zone_of,
+)
 from leafcover.table.table import Column, Grid
 
 LARGEST_UINT64 = np.nextafter(2.0**64, 0.0)  # the largest number below 2^64
@@ -83,7 +90,8 @@ def _stored_codes(column: Column, codes: Codes) -> Any:
         keep = column.missing & gone  # keep a missing token given by the user
         index = pc.if_else(pa.array(keep), stored.indices, index) if keep.any() else index
         return pa.DictionaryArray.from_arrays(index, stored.dictionary, ordered=stored.type.ordered)
-    levels = pa.array(column.levels, pa.string()).cast(stored.type)
+    texts = pa.array(column.levels, pa.string())
+    levels = parse_times_of_day(texts, stored.type) if pa.types.is_time(stored.type) else texts.cast(stored.type)
     new = levels.take(pa.array(codes, mask=gone))
     keep = column.missing & gone  # keep the token or null
     return pc.if_else(pa.array(keep), stored, new) if keep.any() else new
@@ -147,6 +155,8 @@ def to_arrow(kind: str, to: Any, values: Floats) -> Any:
         digits = SECOND_DIGITS[to.unit]
         counted = counted * 10.0 ** min(digits, 6)  # float64 represents today's microseconds, but not nanoseconds
         factor = 1000 if digits == 9 else 1
+    elif pa.types.is_duration(to):
+        counted = counted * 10.0 ** SECOND_DIGITS[to.unit]
     elif pa.types.is_date64(to):
         factor = 86_400_000
     if pa.types.is_uint64(to):

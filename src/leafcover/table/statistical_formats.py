@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 
 from leafcover.arrays import MISSING, Bools, Floats
 from leafcover.errors import OutputError, TableError
-from leafcover.table.formatting import SECOND_DIGITS, as_floats, is_text, plain_text
+from leafcover.table.formatting import SECOND_DIGITS, as_floats, duration_seconds, is_text, plain_text
 from leafcover.table.output import as_text, as_typed, observed_levels
 from leafcover.table.table import MAX_GRID_POINTS, Column, RawColumn, Source, Table
 
@@ -363,7 +363,7 @@ def _plain(column: Column, array: Any, about: StatisticalColumn | None, family: 
     if column.kind == "time" and not is_text(array):
         return _moments("datetime", column.values, about, family)
     if pa.types.is_duration(kind) and family == "spss":
-        return _moments("duration", as_floats(array.cast(pa.int64())) / 10.0 ** SECOND_DIGITS[kind.unit], about, family)
+        return _moments("duration", duration_seconds(array), about, family)
     if is_text(array) or pa.types.is_boolean(kind) or pa.types.is_dictionary(kind):
         return _text(column, about, family)
     return _number(column, array, about, family)
@@ -380,7 +380,7 @@ def _text(column: Column, about: StatisticalColumn | None, family: Family) -> _O
 
 
 def _number(column: Column, array: Any, about: StatisticalColumn | None, family: Family) -> _Output:
-    numbers = as_floats(array.cast(pa.int64()) if pa.types.is_duration(array.type) else array)
+    numbers = duration_seconds(array) if pa.types.is_duration(array.type) else as_floats(array)
     if column.kind == "number":  # the nearest float64 of decimals, and the shortest text of float32
         numbers = np.where(column.missing, numbers, column.values)
     known = numbers[~np.isnan(numbers)]

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -53,7 +52,7 @@ class RawColumn:
     levels: tuple[str, ...] | None = None  # levels declared by a .names or ARFF file, in code point order
 
 
-def check_names(names: Sequence[str], where: str | Path) -> None:
+def check_names(names: Sequence[str], where: object) -> None:
     """Refuse a header with an empty or duplicate column name."""
     seen: set[str] = set()
     for position, name in enumerate(names, 1):
@@ -64,7 +63,7 @@ def check_names(names: Sequence[str], where: str | Path) -> None:
         seen.add(name)
 
 
-def check_rows(rows: int, where: str | Path) -> None:
+def check_rows(rows: int, where: object) -> None:
     """Refuse a table with fewer than two rows, in which nothing can be protected."""
     if rows < 2:
         found = "only a header" if rows == 0 else "only 1 row"
