@@ -42,13 +42,13 @@ from leafcover.table.frames import from_frame
 from leafcover.table.inspection import TableFacts, describe
 from leafcover.table.io import MissingTokens
 from leafcover.table.io import read as read_file
-from leafcover.table.sql import DatabaseTable
+from leafcover.table.sql import PLACES, Place, place_of
 from leafcover.table.table import IntoTable, Role, Table, check_weight, column_name, without_unused_levels
 from leafcover.table.weights import Leave
 
 
 def read(
-    source: str | Path | IntoTable,
+    source: str | Place | IntoTable,
     *,
     roles: Mapping[str, Role] | None = None,
     category: Sequence[str] = (),
@@ -97,7 +97,7 @@ def read(
     >>> len(table), table["union"].kind
     (534, 'category')
     """
-    if isinstance(source, str | Path | DatabaseTable):
+    if isinstance(source, PLACES):
         part: dict[str, Any] = {"encoding": encoding, "delimiter": delimiter, "sheet": sheet, "query": query}
         return read_file(source, missing=missing, category=category, drop=drop, roles=roles, **part)
     return from_frame(source, missing=missing, category=category, drop=drop, roles=roles)
@@ -462,12 +462,12 @@ def _released_rows(table: Table, released: Release) -> Table:
 
 
 def load(
-    path: str | Path,
+    path: str | Place,
     *,
-    original: str | Path | IntoTable | None = None,
+    original: str | Place | IntoTable | None = None,
     target: str | None = None,
     pairs: str | Path | None = None,
-    control: str | Path | IntoTable | None = None,
+    control: str | Place | IntoTable | None = None,
     plan: Plan | None = None,
     manifest: str | Path | None = None,
 ) -> Loaded:
@@ -507,12 +507,12 @@ def load(
     >>> len(loaded.original), loaded.manifest["recipe"]
     (178, 'additive')
     """
-    place = Path(path)
+    place = place_of(path)
     record = load_record(place, None if manifest is None else Path(manifest))
     if original is None:
         return Loaded(read_file(place, **record.text_options), record)
     before = _original(original, record, target)
-    aside = read_like(Path(control), before) if isinstance(control, str | Path) else control
+    aside = read_like(place_of(control), before) if isinstance(control, PLACES) else control
     found = recall(
         record,
         before,
@@ -526,21 +526,21 @@ def load(
     return Loaded(found.pair.released, record, found.original, compared, found.release)
 
 
-def _original(original: str | Path | IntoTable, record: Record, target: str | None) -> Table:
+def _original(original: str | Place | IntoTable, record: Record, target: str | None) -> Table:
     """The original table; a file or frame is read in the same way as for the release."""
     if isinstance(original, Table):
         return original
     roles = record.roles | ({target: "target"} if target else {})
-    if not isinstance(original, str | Path):
+    if not isinstance(original, PLACES):
         options = {name: record.options.get(name) or () for name in ("drop", "category")}
         return from_frame(original, **options, missing=record.options.get("missing"), roles=roles)
-    return read_file(original, **record.options, roles=roles)
+    return read_file(original, **record.options_for(original), roles=roles)
 
 
 def verify(
-    path: str | Path,
+    path: str | Place,
     *,
-    original: str | Path | IntoTable | None = None,
+    original: str | Place | IntoTable | None = None,
     key: Key | None = None,
     key_file: str | Path | None = None,
     manifest: str | Path | None = None,
@@ -580,7 +580,7 @@ def verify(
         raise PlanError("Verifying with a key needs the original table. Give original=... too.")
     if key_file is not None and not Path(key_file).exists():
         raise PlanError(f"There is no key file '{key_file}'. Name the one that the release was made with.")
-    place = Path(path)
+    place = place_of(path)
     record = load_record(place, None if manifest is None else Path(manifest))
     table = None if original is None else _original(original, record, None)
     secret = key if key_file is None else key_from_file(Path(key_file))

@@ -7,10 +7,10 @@ import time
 from ast import literal_eval
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -19,7 +19,12 @@ from leafcover.cli.main import check_interrupt, stoppable
 from leafcover.errors import LeafcoverError, NameUnknown, PlanError, ValueOutOfRange, quoted
 
 if TYPE_CHECKING:
+    from leafcover.table import sql
     from leafcover.table.table import Table
+
+    Place: TypeAlias = sql.Place
+else:
+    Place = Path  # typer knows no unions; `place` decides
 
 app = typer.Typer(
     name="leafcover",
@@ -49,6 +54,13 @@ def common(
     ] = False,
 ) -> None:
     """Release perturbed microdata, and measure its utility and disclosure risk."""
+
+
+def place(text: str) -> "Place":
+    """A file, or a table of a database."""
+    from leafcover.table.sql import place_of
+
+    return place_of(text)
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
@@ -82,6 +94,8 @@ GIVEN = (
         "roles",
         "encoding",
         "delimiter",
+        "sheet",
+        "query",
         "original",
         "manifest",
         "pairs",
@@ -251,6 +265,24 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
         ],
         None,
     ),
+    "sheet": (
+        Annotated[
+            str | None,
+            typer.Option(
+                "--sheet", metavar="SHEET", help="Name or number of the sheet of a workbook.", rich_help_panel="Columns"
+            ),
+        ],
+        None,
+    ),
+    "query": (
+        Annotated[
+            str | None,
+            typer.Option(
+                "--query", metavar="SQL", help="A query of a database instead of a table.", rich_help_panel="Columns"
+            ),
+        ],
+        None,
+    ),
 }
 
 
@@ -268,15 +300,21 @@ class Reading:
     missing: tuple[str, ...] = ()
     encoding: str = "utf-8"
     delimiter: str | None = None
+    sheet: str | None = None
+    query: str | None = None
 
-    def read(self, path: Path, *, target: str | None = None) -> "Table":
+    def read(self, path: "Place", *, target: str | None = None) -> "Table":
         """Read the table with its roles."""
         from leafcover.table.io import read
 
         used = [*self.roles(target), *self.category, *self.missing_tokens()]
         if both := [name for name in used if name in self.drop]:
             raise PlanError(f"Column {both[0]!r} is dropped by --drop and named by another option. Remove one of them.")
-        return read(path, **self.arguments(), drop=self.drop, roles=self.roles(target))
+        return read(path, **self.arguments(), query=self.query, drop=self.drop, roles=self.roles(target))
+
+    def read_other(self, path: "Place", *, target: str | None = None) -> "Table":
+        """Read another table with the same columns; a query is only for the first."""
+        return replace(self, query=None).read(path, target=target)
 
     def options(self) -> list[str]:
         """The options as command-line arguments, without those at their defaults."""
@@ -295,6 +333,7 @@ class Reading:
             "category": list(self.category),
             "encoding": self.encoding,
             "delimiter": self.delimiter,
+            "sheet": self.sheet,
         }
 
     def roles(self, target: str | None) -> dict[str, Any]:

@@ -10,11 +10,13 @@ import typer
 from leafcover.cli.app import (
     Date,
     Force,
+    Place,
     Quiet,
     Reading,
     Title,
     app,
     guarded,
+    place,
     progress,
     refuse_unknown,
     warn,
@@ -28,9 +30,9 @@ if TYPE_CHECKING:
     from leafcover.metrics.suite import Measures
     from leafcover.released import Loaded
 
-Original = Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The original table.", readable=False)]
+Original = Annotated[Place, typer.Argument(metavar="ORIGINAL", help="The original table.", parser=place)]
 STANDARD_OUTPUT = Path("-")
-ReleasedFile = Annotated[Path, typer.Argument(metavar="RELEASED", help="The released table.", readable=False)]
+ReleasedFile = Annotated[Place, typer.Argument(metavar="RELEASED", help="The released table.", parser=place)]
 
 
 @app.command()
@@ -46,8 +48,8 @@ def measure(
         typer.Option(metavar="P", help="The original row of each released row. [RELEASED.pairs]", readable=False),
     ] = None,
     control: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Rows from the same population that were not released.", readable=False),
+        Place | None,
+        typer.Option(metavar="FILE", help="Rows from the same population that were not released.", parser=place),
     ] = None,
     plan: Annotated[
         Path | None,
@@ -114,7 +116,7 @@ def measure(
         check_limit(max_risk)
     if report is not None:
         require_report()
-    reading, target = _as_released(reading, target, load_record(released))
+    reading, target = _as_released(reading, target, load_record(released), original)
     before = reading.read(original, target=target)
     refuse_unknown(before, reading, target)
     for words in () if quiet else before.warnings:
@@ -159,7 +161,7 @@ def _check_risk(found: "Loaded", limit: float, tell: "Progress", measures: "Meas
         raise
 
 
-def _as_released(reading: Reading, target: str | None, record: "Record") -> tuple[Reading, str | None]:
+def _as_released(reading: Reading, target: str | None, record: "Record", original: Place) -> tuple[Reading, str | None]:
     """Reading options that the user did not give, from the manifest of the release."""
     if record.internal is None:
         return reading, target
@@ -182,11 +184,13 @@ def _as_released(reading: Reading, target: str | None, record: "Record") -> tupl
         filled["encoding"] = known.get("encoding", "utf-8")
     if reading.delimiter is None:
         filled["delimiter"] = known.get("delimiter")
+    there = record.options_for(original)
+    filled |= {name: there.get(name) for name in ("sheet", "query") if getattr(reading, name) is None}
     return replace(reading, **filled), target if target is not None else record.target or None
 
 
 def _check_files(
-    original: Path, released: Path, control: Path | None, json_file: Path | None, report: Path | None, force: bool
+    original: Place, released: Place, control: Place | None, json_file: Path | None, report: Path | None, force: bool
 ) -> None:
     """Raise an error if an output is also an input or another output."""
     from leafcover.engine.files import check_report_name, external_report

@@ -11,11 +11,13 @@ from leafcover.cli.app import (
     Date,
     Force,
     Json,
+    Place,
     Quiet,
     Reading,
     Title,
     app,
     guarded,
+    place,
     progress,
     refuse_unknown,
     warn,
@@ -30,7 +32,13 @@ if TYPE_CHECKING:
 
 
 TableFile = Annotated[
-    Path, typer.Argument(metavar="TABLE", help="A table: .csv .tsv (.gz) .parquet .arrow .arff .data", readable=False)
+    Place,
+    typer.Argument(
+        metavar="TABLE",
+        help="A table: .csv .tsv (.gz) .parquet .arrow .xlsx .dta .sav .sas7bdat .xpt .arff .data, or of a database: "
+        "postgresql://host/db#people",
+        parser=place,
+    ),
 ]
 Target = Annotated[
     str | None, typer.Option("--target", metavar="COL", help="The column whose classification rules are preserved.")
@@ -111,9 +119,13 @@ def release(
     table: TableFile,
     *,
     out: Annotated[
-        Path | None,
+        Place | None,
         typer.Option(
-            "-o", "--out", metavar="OUT", help="The path of the released table. [TABLE.released.csv]", readable=False
+            "-o",
+            "--out",
+            metavar="OUT",
+            help="The path of the released table, or a table of a database. [TABLE.released.csv]",
+            parser=place,
         ),
     ] = None,
     target: Target = None,
@@ -199,12 +211,16 @@ def release(
     from leafcover.engine.evaluate import MOST_SINGLETONS
     from leafcover.engine.files import check_outputs
     from leafcover.engine.manifest import ReleasePaths
+    from leafcover.table.io import check_output_format
 
     chosen = _plan(plan, recipe, settings, bins, has_rules=bool(rules) or find_rules is not None)
     original = reading.read(table, target=target)
     refuse_unknown(original, reading, target)
-    paths = ReleasePaths(out if out is not None else _beside(table))
-    check_outputs(table, paths, report=report, key_file=key_file, held_out=hold_out is not None, force=force)
+    paths = ReleasePaths.of(out if out is not None else _beside(table))
+    given = table if isinstance(table, Path) else table.named(original.reading.name)  # also if it was the only one
+    check_outputs(given, paths, report=report, key_file=key_file, held_out=hold_out is not None, force=force)
+    if paths.database is None:
+        check_output_format(paths.table, original)
     if report is not None:
         from leafcover.reporting.html_page import require_report
 
@@ -240,7 +256,7 @@ def release(
                 f"{made.singletons:.1%} of the rows are singletons (alone in their cell), released because of --force."
             )
         manifest = made.save(
-            paths.table,
+            paths.place,
             report=report,
             title=title,
             date=date,
@@ -256,8 +272,13 @@ def release(
         _print(made, paths, report, max_risk)
 
 
-def _beside(table: Path) -> Path:
-    """The default path of a release: TABLE.released.csv."""
+def _beside(table: "Place") -> Path:
+    """The default path of a release: TABLE.released.csv, or in a format that can be written."""
+    if not isinstance(table, Path):
+        raise OutputError("The table comes from a database. Say with -o where its release goes.")
+    from leafcover.table.statistical_formats import INSTEAD
+
+    table = table.with_suffix(INSTEAD.get(table.suffix.lower(), table.suffix))
     stem, *endings = table.name.split(".")
     return table.with_name(".".join([stem, "released", *endings]))
 
@@ -279,7 +300,7 @@ def _print(made: "Released", paths: "ReleasePaths", report: Path | None, max_ris
 def _print_files(made: "Released", paths: "ReleasePaths", report: Path | None) -> None:
     from leafcover.engine.files import external_report
 
-    typer.echo(f"\nreleased  {paths.table}\nmanifest  {paths.manifest}")
+    typer.echo(f"\nreleased  {paths.place}\nmanifest  {paths.manifest}")
     if report:
         typer.echo(f"report    {external_report(report)}  (to publish)\n          {report}  (for you alone)")
     private = [paths.internal, *([paths.pairs] if made.descends else [])]
@@ -345,10 +366,10 @@ def chosen_recipe(recipe: str, settings: list[str], bins: int | None) -> _Chosen
 @guarded
 def verify(
     released: Annotated[
-        Path, typer.Argument(metavar="OUT", help="A table that `leafcover release` wrote.", readable=False)
+        Place, typer.Argument(metavar="OUT", help="A table that `leafcover release` wrote.", parser=place)
     ],
     original: Annotated[
-        Path | None, typer.Option(metavar="TABLE", help="The original: check every guarantee.", readable=False)
+        Place | None, typer.Option(metavar="TABLE", help="The original: check every guarantee.", parser=place)
     ] = None,
     key_file: Annotated[
         Path | None, typer.Option(metavar="K", help="The key: repeat the release byte for byte.", readable=False)

@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from leafcover.cli.app import Force, Json, Quiet, Reading, app, guarded, progress, refuse_unknown, warn, with_reading
+from leafcover.cli.app import (
+    Force,
+    Json,
+    Place,
+    Quiet,
+    Reading,
+    app,
+    guarded,
+    progress,
+    refuse_unknown,
+    warn,
+    with_reading,
+)
 from leafcover.cli.main import stoppable
 from leafcover.cli.release import Bins, TableFile
 from leafcover.errors import OutputError, PlanError, RiskTooHigh, ValueOutOfRange
@@ -123,7 +135,7 @@ def _stopped(scores: Path | None) -> str:
     return say("stopped-unsaved")
 
 
-def _check_files(table: Path, report: Path | None, scores: Path | None) -> None:
+def _check_files(table: Place, report: Path | None, scores: Path | None) -> None:
     if report is not None and report.suffix not in (".html", ".htm"):
         raise OutputError(f"The report '{report}' must end in .html.")
     named = {"the table": table, "the report": report, "the scores": scores}
@@ -220,7 +232,7 @@ def _show(found: "Sweep") -> None:
         typer.echo("\n" + "\n".join([recommendation(found), *reasons(found)]))
 
 
-def _show_files(found: "Sweep", table: Path, reading: Reading, report: Path | None, scores: Path | None) -> None:
+def _show_files(found: "Sweep", table: Place, reading: Reading, report: Path | None, scores: Path | None) -> None:
     """The command that makes the recommended release, and the files that were written."""
     from leafcover.messages import catalogue
 
@@ -233,7 +245,7 @@ def _show_files(found: "Sweep", table: Path, reading: Reading, report: Path | No
         typer.echo(f"{say('text-private'):<{LABEL}}{say('text-private-scores', file=str(scores))}")
 
 
-def _release_command(found: "Sweep", table: Path, reading: Reading) -> str:
+def _release_command(found: "Sweep", table: Place, reading: Reading) -> str:
     """The command that makes the recommended release, quoted for a shell, with every reading option that was given."""
     chosen = found.recommended
     assert chosen is not None

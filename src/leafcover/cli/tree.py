@@ -3,12 +3,11 @@
 import json
 from dataclasses import asdict
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from leafcover.cli.app import Json, Quiet, Reading, app, guarded, refuse_unknown, warn, with_reading
+from leafcover.cli.app import Json, Place, Quiet, Reading, app, guarded, place, refuse_unknown, warn, with_reading
 from leafcover.cli.release import Bins, TableFile, Target
 from leafcover.errors import ValueOutOfRange
 
@@ -42,7 +41,7 @@ def tree(
     target: Annotated[str, typer.Option("--target", metavar="COL", help="The column to predict.")],
     form: Annotated[TreeFormat, typer.Option("--format", help="Output format.")] = TreeFormat.text,
     test: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also count errors on the rows of this file.", readable=False)
+        Place | None, typer.Option(metavar="FILE", help="Also count errors on the rows of this file.", parser=place)
     ] = None,
     no_prune: Annotated[bool, typer.Option("--no-prune", help="Show the tree before pruning.")] = False,
     min_records: Annotated[int, typer.Option(help="Minimum rows in at least two branches of a test.")] = 2,
@@ -67,7 +66,7 @@ def tree(
             warn(message)
     both = grow_with_unpruned(rows, min_records=min_records, confidence=confidence, grower=grower.value)
     shown = both.unpruned if no_prune else both.pruned
-    other = None if test is None else reading.read(test, target=target)
+    other = None if test is None else reading.read_other(test, target=target)
     if form is TreeFormat.json:
         unpruned = None if no_prune else both.unpruned
         typer.echo(json.dumps(as_json(shown, rows, unpruned=unpruned, test=other, confidence=confidence)))
@@ -124,7 +123,7 @@ def forest(
         typer.Option(help="Rows with missing values: drop, share among branches, or auto (drop if half are complete)."),
     ] = Incomplete.auto,
     test: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also count errors on the rows of this file.", readable=False)
+        Place | None, typer.Option(metavar="FILE", help="Also count errors on the rows of this file.", parser=place)
     ] = None,
     bins: Bins = None,
     quiet: Quiet = False,
@@ -153,7 +152,7 @@ def forest(
         confidence=confidence,
         incomplete=incomplete.value,
     )
-    other = None if test is None else reading.read(test, target=target)
+    other = None if test is None else reading.read_other(test, target=target)
     shown = ForestExport(grown, rows, table=data, test=other, test_name=str(test))
     if form is ForestFormat.json:
         typer.echo(json.dumps(forest_json(shown, confidence=confidence)))

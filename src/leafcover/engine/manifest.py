@@ -24,6 +24,7 @@ from leafcover.engine.run import (
 from leafcover.engine.statement import assumed
 from leafcover.errors import TableError
 from leafcover.recipes.plan_file import plan_text
+from leafcover.table.sql import DatabaseTable, Place, place_of
 from leafcover.table.weights import KeptFact
 
 FORMAT = 1
@@ -235,12 +236,19 @@ class Record:
     def options(self) -> dict[str, Any]:
         """How the original was read, as arguments of `leafcover.read`."""
         known = {} if self.internal is None else self.internal["reading"]
-        return {name: known[name] for name in ("drop", "category", "missing", "encoding", "delimiter") if name in known}
+        names = ("drop", "category", "missing", "encoding", "delimiter", "sheet", "query")
+        return {name: known[name] for name in names if name in known}
+
+    def options_for(self, original: Any) -> dict[str, Any]:
+        """The same for an original at a place, which may now be in a file or a table instead of a query."""
+        place = place_of(original)
+        queried = isinstance(place, DatabaseTable) and not place.name
+        return {name: content for name, content in self.options.items() if name != "query" or queried}
 
     @property
     def text_options(self) -> dict[str, Any]:
-        """How the released table is read: like the original, without the dropped columns."""
-        return {name: content for name, content in self.options.items() if name != "drop"}
+        """How the released table is read: like the original, but it is the whole of its file or table."""
+        return {name: content for name, content in self.options.items() if name not in ("drop", "sheet", "query")}
 
     @property
     def target(self) -> str:
@@ -248,24 +256,25 @@ class Record:
         return "" if self.internal is None else self.internal.get("target") or ""
 
 
-def load_record(path: Path, manifest: Path | None = None) -> Record:
+def load_record(path: Place, manifest: Path | None = None) -> Record:
     """The manifests beside a released table. For a renamed table they are found by its hash.
 
     ``manifest`` names the external manifest if it is elsewhere.
     """
-    paths = ReleasePaths(path) if manifest is None else _paths_of(manifest)
-    if manifest is None and not paths.manifest.exists() and path.is_file():
+    paths = ReleasePaths.of(path) if manifest is None else _paths_of(manifest, path)
+    if manifest is None and isinstance(path, Path) and not paths.manifest.exists() and path.is_file():
         paths = _renamed(path) or paths
     outer = _checked(paths.manifest, _External) if manifest is not None or paths.manifest.exists() else None
     inner = _checked(paths.internal, _Internal) if paths.internal.exists() else None
     return Record(paths, outer, inner)
 
 
-def _paths_of(manifest: Path) -> "ReleasePaths":
+def _paths_of(manifest: Path, place: Place | None = None) -> "ReleasePaths":
     ending = ReleasePaths(Path("x")).manifest.name[1:]
     if not manifest.name.endswith(ending):
         raise TableError(f"The name of a manifest must end in {ending}. Got {str(manifest)!r}.")
-    return ReleasePaths(manifest.with_name(manifest.name.removesuffix(ending)))
+    database = place if isinstance(place, DatabaseTable) else None
+    return ReleasePaths(manifest.with_name(manifest.name.removesuffix(ending)), database)
 
 
 def _renamed(path: Path) -> "ReleasePaths | None":
@@ -298,9 +307,20 @@ def _checked(place: Path, form: type) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ReleasePaths:
-    """The paths of the files of a release."""
+    """The paths of the files of a release. Those of a table in a database are beside ``table``, where no file is."""
 
     table: Path
+    database: DatabaseTable | None = None
+
+    @classmethod
+    def of(cls, place: Place) -> "ReleasePaths":
+        """The paths for a file, or for a table of a database."""
+        return cls(place) if isinstance(place, Path) else cls(place.companion, place)
+
+    @property
+    def place(self) -> Place:
+        """Where the table is."""
+        return self.table if self.database is None else self.database
 
     def beside(self, ending: str) -> Path:
         """A file that belongs to the table."""
@@ -328,7 +348,9 @@ class ReleasePaths:
 
     @property
     def held_out(self) -> Path:
-        """The rows that were held out first."""
+        """The rows that were held out first; they do not go into a database, which others may read."""
+        if self.database is not None:
+            return self.beside(".held-out.parquet")
         stem, *endings = self.table.name.split(".")
         return self.table.with_name(".".join([stem, "held-out", *endings]))
 

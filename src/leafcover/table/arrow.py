@@ -133,10 +133,11 @@ def write_arrow(names: list[str], columns: list[Any], target: Path) -> None:
 
 # Columns from typed arrays (Parquet, Arrow, frames). A type is a declaration, except that text may be dates or times.
 #
-# Integers, floats, decimals and durations (in seconds) are numbers. Dates and timestamps keep their unit and time zone. Booleans, text, times
-# of day and dictionary-encoded columns (pandas or polars categoricals) are categories. Text that looks like a number
-# stays text: pandas and polars convert numbers when they read a file, so it was meant. They leave dates as text, so
-# text in which every known value is a date or time is read as in a text file, and stays text in the output.
+# Integers, floats, decimals and durations (in seconds) are numbers. Dates and timestamps keep their unit and time
+# zone. Booleans, text, times of day and dictionary-encoded columns (pandas or polars categoricals) are categories. Text
+# that looks like a number stays text: pandas and polars convert numbers when they read a file, so it was meant. They
+# leave dates as text, so text in which every known value is a date or time is read as in a text file, and stays text in
+# the output.
 
 
 def from_typed(

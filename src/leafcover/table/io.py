@@ -21,10 +21,15 @@ from leafcover.table.atomic import atomic_group
 from leafcover.table.csv import header_line, read_delimited, write_delimited
 from leafcover.table.infer import MISSING_TOKENS, InferredColumn, from_declared, from_text
 from leafcover.table.legacy_formats import names_text, read_arff, read_c45, write_arff, write_c45
-from leafcover.table.office_formats import read_excel, write_excel
+from leafcover.table.office_formats import check_excel_output, read_excel, write_excel
 from leafcover.table.output import as_text, as_typed
 from leafcover.table.sql import DatabaseTable, Place, place_of, read_database, written_table
-from leafcover.table.statistical_formats import READERS, read_statistical, write_statistical
+from leafcover.table.statistical_formats import (
+    READERS,
+    check_statistical_output,
+    read_statistical,
+    write_statistical,
+)
 from leafcover.table.table import (
     IntoTable,
     RawColumn,
@@ -92,8 +97,9 @@ def read(
     path = place_of(path)
     columns: dict[str, Any] = {"missing": missing, "category": category, "drop": drop, "roles": roles}
     if isinstance(path, DatabaseTable):
-        table = build_table(*read_database(path, query=query, drop=drop), path, **columns)
-        return replace(table, reading=replace(table.reading, name=path.name or "query"))
+        raws, source = read_database(path, query=query, drop=drop)
+        table = build_table(raws, source, path, **columns)
+        return replace(table, reading=replace(table.reading, name=source.relation or "query", query=query))
     if query is not None:
         raise TableError(f"A query is for a database, and '{path}' is a file. Leave out query=....")
     if path.is_dir():
@@ -239,15 +245,24 @@ def write(table: IntoTable | HasTable, path: str | Place, *, force: bool = False
     if isinstance(path, DatabaseTable):
         with written_table(table, path, force=force):
             return
-    try:
-        format_of(path)
-    except TableError as error:
-        raise OutputError(str(error)) from error
+    check_output_format(path, table)
     with atomic_group(force=force) as stage:
         temporary = stage(path, False)  # opened first, so that the table itself appears last
         for companion, text in companion_files(table, path).items():
             stage(companion, False).write_text(text, "utf-8")
         write_to(table, path, temporary)
+
+
+def check_output_format(path: Path, table: Table) -> None:
+    """Refuse a format that cannot be written, or cannot hold a table of these names and this size."""
+    try:
+        kind = format_of(path)
+    except TableError as error:
+        raise OutputError(str(error)) from error
+    if kind == "statistical":
+        check_statistical_output(path.suffix.lower(), table.names)
+    elif kind == "excel":
+        check_excel_output(table)
 
 
 def _table_of(given: Any) -> Table:

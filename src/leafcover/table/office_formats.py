@@ -228,21 +228,14 @@ def _end_of_table(rows: list[Cells], filled: list[list[int]], header: int) -> in
 
 
 def _left_out(filled: list[list[int]], header: int, last: int, kept: int) -> tuple[str, ...]:
-    above = sum(1 for places in filled[:header] if places)
-    below = sum(1 for places in filled[last + 1 :] if places)
-    empty = last - header - kept
-    parts = []
-    if above:
-        parts.append(f"{_rows(above)} above the header")
-    if below:
-        parts.append(f"{_rows(below)} of notes below the table")
-    if empty:
-        parts.append(f"{_rows(empty)} without values")
+    """A warning about the rows that are not read."""
+    counts = {
+        "above the header": sum(1 for places in filled[:header] if places),
+        "of notes below the table": sum(1 for places in filled[last + 1 :] if places),
+        "without values": last - header - kept,
+    }
+    parts = [f"{count:,} {'row' if count == 1 else 'rows'} {where}" for where, count in counts.items() if count]
     return (f"The sheet has {' and '.join(parts)}: left out.",) if parts else ()
-
-
-def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count:,} rows"
 
 
 # What openpyxl does not tell of a sheet whose rows it reads one after the other.
@@ -322,7 +315,7 @@ def _raw_column(name: str, cells: Cells, block: _Block, tokens: Sequence[str], *
     if len(kinds) == 1 or kinds == {"date", "datetime"}:
         return RawColumn(name, _typed(cells, kinds), typed=True, warnings=tuple(warned))
     if kinds & {"date", "datetime"} and not category:
-        texts = _dates_and_text(name, cells, block, tokens, warned)
+        texts = _dates_and_text(name, cells, block, tokens)
     else:
         texts = pa.array(["" if value is None else _text_of(value) for value in cells], pa.string())
         if kinds == {"number", "text"} and not category:
@@ -352,14 +345,14 @@ def _typed(cells: Cells, kinds: set[str]) -> Any:
     return pa.array(cells, types.get(next(iter(kinds)), pa.timestamp("ms")) if len(kinds) == 1 else pa.timestamp("ms"))
 
 
-def _text_of(value: Any) -> str:
-    """The text of a cell in a column that mixes types, as a text file would have it."""
+def _text_of(value: Any, *, exact: bool = False) -> str:
+    """The text of a cell in a column that mixes types, as a text file would have it; ``exact`` writes midnight."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
         return str(pa.scalar(value).cast(pa.string()))
     if isinstance(value, datetime):
-        return value.date().isoformat() if value.time() == time() else value.isoformat(" ")
+        return value.isoformat(" ") if exact or value.time() != time() else value.date().isoformat()
     return _unescaped(value) if isinstance(value, str) else str(value)
 
 
@@ -370,37 +363,18 @@ def _unescaped(text: str) -> str:
     return re.sub(r"_x([0-9A-Fa-f]{4})_", lambda found: chr(int(found[1], 16)), text)
 
 
-def _dates_and_text(name: str, cells: Cells, block: _Block, tokens: Sequence[str], warned: list[str]) -> Any:
-    """Dates, with the texts among them read as dates; a text that is neither a date nor missing is an error."""
-    texts = pa.array([value if isinstance(value, str) else "" for value in cells], pa.string())
+def _dates_and_text(name: str, cells: Cells, block: _Block, tokens: Sequence[str]) -> Any:
+    """Dates as text, with the texts among them; a text that is neither such a date nor missing is an error."""
+    exact = any(value is not None and _kind(value) == "datetime" for value in cells)
+    texts = pa.array(["" if value is None else _text_of(value, exact=exact) for value in cells], pa.string())
     gone = is_missing(texts, tokens)
-    found = None if gone.all() else parse_timestamps(texts, gone)
-    bad = [
-        row
-        for row, value in enumerate(cells)
-        if value is not None and not (isinstance(value, datetime) or (isinstance(value, str) and (gone[row] or found)))
-    ]
-    if bad:
+    if parse_timestamps(texts, gone) is None:
+        first = next(row for row, value in enumerate(cells) if not gone[row] and not isinstance(value, datetime))
         raise TableError(
-            f"Column {name!r} has dates, but row {block.rows[bad[0]]} has another value. "
-            f"Make it a date, declare it missing, or read the column as text with category=[{name!r}]."
+            f"Column {name!r} has dates, but also other values, such as that in row {block.rows[first]}. "
+            f"Make them dates, declare them missing, or read the column as text with category=[{name!r}]."
         )
-    own = [_text_of(value) if isinstance(value, datetime) else "" for value in cells]
-    if found is not None:
-        count = int((~gone).sum())
-        warned.append(
-            f"Column {name!r} has {count:,} {'date' if count == 1 else 'dates'} stored as text, read as dates."
-        )
-        unit = "D" if found.kind == "date" else "s"
-        moments = np.where(np.isnan(found.values), 0, found.values).astype(f"datetime64[{unit}]").astype(datetime)
-        own = [
-            text
-            or ("" if gone[row] else _text_of(datetime.combine(moments[row], time()) if unit == "D" else moments[row]))
-            for row, text in enumerate(own)
-        ]
-    if any(" " in text for text in own):
-        own = [text if not text or " " in text else f"{text} 00:00:00" for text in own]
-    return pa.array(own, pa.string())
+    return texts
 
 
 def _count_numbers_as_text(name: str, cells: Cells, tokens: Sequence[str], warned: list[str]) -> None:
@@ -456,13 +430,19 @@ class _Cells:
     format: str = GENERAL
 
 
-def write_excel(table: Table, target: Path) -> None:
-    """Write a workbook with one sheet."""
+def check_excel_output(table: Table) -> None:
+    """Refuse a table that is too large for a sheet."""
+    library()
     if len(table) >= MOST_ROWS or len(table.names) > MOST_COLUMNS:
         raise OutputError(
             f"The table has {len(table):,} rows and {len(table.names):,} columns, but a sheet of Excel has at most "
             f"{MOST_ROWS - 1:,} rows below its header and {MOST_COLUMNS:,} columns. Write .csv or .parquet instead."
         )
+
+
+def write_excel(table: Table, target: Path) -> None:
+    """Write a workbook with one sheet."""
+    check_excel_output(table)
     about = table.source.about if isinstance(table.source, Source) and table.source.format == "excel" else {}
     columns = [_cells(column, table.source, about.get(column.name, "")) for column in table]
     book = _skeleton([column.format for column in columns])

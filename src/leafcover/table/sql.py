@@ -19,7 +19,7 @@ from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
@@ -34,6 +34,12 @@ from leafcover.table.table import RawColumn, Source, Table
 Scheme: TypeAlias = Literal["postgresql", "sqlite", "duckdb"]
 ADDRESS = re.compile(r"(?P<scheme>postgres(?:ql)?|sqlite|duckdb)://(?P<rest>.*)", re.DOTALL)
 FILES: dict[str, Scheme] = {".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": "sqlite", ".duckdb": "duckdb"}
+# Whatever else is in an address may be part of a password with characters that must be written as %-codes.
+POSTGRESQL = re.compile(
+    r"(?P<address>postgresql://(?:(?P<user>[^:@/?#]*)(?::(?P<password>[^:@/?#]*))?@)?(?P<host>[^@?#]*)"
+    r"(?:\?(?P<query>[^?#]*))?)(?:#(?P<name>[^@/?#]*))?"
+)
+SECRET = re.compile("(ssl)?password=", re.IGNORECASE)
 PROGRAMS = {"postgresql": "PostgreSQL", "sqlite": "SQLite", "duckdb": "DuckDB"}
 LISTED = 20  # tables that an error names
 CONNECTIONS: dict[Scheme, Any] = {"postgresql": PostgreSQL, "sqlite": SQLite, "duckdb": DuckDB}
@@ -51,8 +57,12 @@ class DatabaseTable:
         end = f"#{self.name}" if self.name else ""
         if self.path is not None:
             return f"{self.scheme}:///{self.path}{end}"
-        parts = urlsplit(self.address)
-        return f"{self.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}{end}"
+        parts = POSTGRESQL.fullmatch(self.address)
+        if parts is None:
+            return f"{self.scheme}://..."
+        user = f"{parts['user']}@" if parts["user"] else ""
+        query = "&".join(one for one in (parts["query"] or "").split("&") if not SECRET.match(one))
+        return f"{self.scheme}://{user}{parts['host']}{query and '?' + query}{end}"
 
     @property
     def path(self) -> Path | None:
@@ -65,6 +75,10 @@ class DatabaseTable:
         name = re.sub(r"[^\w.-]", "_", self.name)
         return Path(name) if self.path is None else self.path.with_name(f"{self.path.name}.{name}")
 
+    def named(self, name: str) -> "DatabaseTable":
+        """Another table of the same database."""
+        return DatabaseTable(self.scheme, self.address, name)
+
     def resolve(self) -> "DatabaseTable":
         """The same table with an absolute path, to compare it with another."""
         if self.path is None:
@@ -73,6 +87,7 @@ class DatabaseTable:
 
 
 Place: TypeAlias = Path | DatabaseTable
+PLACES = (str, Path, DatabaseTable)  # what names a place
 
 
 def place_of(given: "str | Path | DatabaseTable") -> Place:
@@ -81,21 +96,27 @@ def place_of(given: "str | Path | DatabaseTable") -> Place:
     >>> place_of("people.csv")
     PosixPath('people.csv')
     >>> str(place_of("postgresql://me:secret@host/db#people")), str(place_of("people.duckdb"))
-    ('postgresql://host/db#people', 'duckdb:///people.duckdb')
+    ('postgresql://me@host/db#people', 'duckdb:///people.duckdb')
     """
     if isinstance(given, DatabaseTable):
         return given
-    found = ADDRESS.fullmatch(given) if isinstance(given, str) else None
+    if isinstance(given, str) and (found := ADDRESS.fullmatch(given)):
+        return _database(found["scheme"], found["rest"])
     head, _, name = str(given).partition("#")
-    if found is not None:
-        scheme = cast(Scheme, "postgresql" if found["scheme"] == "postgres" else found["scheme"])
-        return DatabaseTable(scheme, head if scheme == "postgresql" else head.partition(":///")[2], unquote(name))
     kind = FILES.get(Path(head).suffix.lower())
     if kind is None:
         return Path(given)
-    if kind == "sqlite" and _is_duckdb(Path(head)):
-        kind = "duckdb"
-    return DatabaseTable(kind, head, name)
+    return DatabaseTable("duckdb" if kind == "sqlite" and _is_duckdb(Path(head)) else kind, head, name)
+
+
+def _database(scheme: str, rest: str) -> DatabaseTable:
+    if scheme in ("sqlite", "duckdb"):
+        path, _, name = rest.removeprefix("/").partition("#")
+        return DatabaseTable(cast(Scheme, scheme), path, unquote(name))
+    parts = POSTGRESQL.fullmatch(f"postgresql://{rest}")
+    if parts is None:  # what is a password in it cannot be told
+        return DatabaseTable("postgresql", "")
+    return DatabaseTable("postgresql", parts["address"], unquote(parts["name"] or ""))
 
 
 def _is_duckdb(path: Path) -> bool:
@@ -120,13 +141,14 @@ def read_database(
             known = database.tables
             raise TableError(f"'{place}' does not exist. {_listed(known)}")
         plain = None if query is None else query.strip().rstrip(";").strip()
-        return database.read(place.name, plain, drop), Source("database")
+        return database.read(place.name, plain, drop), Source("database", relation=place.name)
 
 
 def _only_table(place: DatabaseTable, tables: list[str]) -> DatabaseTable:
     if len(tables) == 1:
-        return DatabaseTable(place.scheme, place.address, tables[0])
-    raise TableError(f"'{place}' names no table. {_listed(tables)} Name one: '{place}#TABLE', or give a query=....")
+        return place.named(tables[0])
+    advice = f"Add one to the address, as in #{tables[0]}, or give query=..." if tables else "Check the address"
+    raise TableError(f"'{place}' names no table. {_listed(tables)} {advice}.")
 
 
 def _listed(tables: list[str]) -> str:
@@ -193,6 +215,11 @@ def _digest(raws: Sequence[RawColumn]) -> str:
 def _opened(place: DatabaseTable, *, write: bool, error: type[LeafcoverError] = TableError) -> Iterator[Database]:
     """A connection that is closed at the end. An error of the driver becomes one line without the password."""
     kind = CONNECTIONS[place.scheme]
+    if not place.address:
+        raise error(
+            f"The address of the {PROGRAMS[place.scheme]} database is not valid. Write it as "
+            "postgresql://user@host/database#table, and special characters as %-codes, such as %23 for #."
+        )
     if place.path is not None and not write and not place.path.is_file():
         raise TableError(f"There is no file '{place.path}'. Check its name and directory.")
     driver = _driver(place.scheme)
@@ -225,7 +252,7 @@ def _reason(problem: Exception, place: DatabaseTable) -> str:
 def _secrets(place: DatabaseTable) -> set[str]:
     """Every spelling of the passwords that a connection may use."""
     found = {os.environ.get("PGPASSWORD", "")}
-    if place.path is None:
-        user = place.address.partition("://")[2].rpartition("@")[0]
-        found |= {user.partition(":")[2], *parse_qs(urlsplit(place.address).query).get("password", ())}
+    if place.path is None and (parts := POSTGRESQL.fullmatch(place.address)):
+        given = (one.partition("=")[2] for one in (parts["query"] or "").split("&") if SECRET.match(one))
+        found |= {parts["password"] or "", *given}
     return {text for one in found for text in (one, unquote(one)) if text}

@@ -90,16 +90,29 @@ def _parsed(path: Path, reader: str, encoding: str | None) -> tuple[dict[str, An
     options: dict[str, Any] = {"output_format": "dict", "disable_datetime_conversion": True}
     if reader not in ("read_por", "read_xport"):
         options["user_missing"] = True
-    if reader != "read_por":
+    read = getattr(tool, reader)
+    if encoding is not None and reader != "read_por" and not _is_utf8(path, read):
         options["encoding"] = encoding
     try:
-        frame, meta = getattr(tool, reader)(str(path), **options)
+        frame, meta = read(str(path), **options)
     except (tool.ReadstatError, tool.PyreadstatError, UnicodeDecodeError) as error:
         reason = str(error).strip().rstrip(".")
         advice = "Set encoding=... to its encoding" if "encod" in reason or "convert" in reason else "Export it again"
         kind = path.suffix.lower()
         raise TableError(f"'{path}' cannot be read as a {kind} file ({reason}). {advice}.") from error
     return frame, meta
+
+
+def _is_utf8(path: Path, read: Any) -> bool:
+    """Whether a file says, by its version or an entry, that its text is UTF-8, or is UTF-8 where no file can say so."""
+    if path.suffix.lower() == ".dta":
+        with path.open("rb") as file:
+            return re.match(rb"<stata_dta><header><release>(11[89]|1[2-9]\d)<", file.read(40)) is not None
+    try:
+        meta = read(str(path), metadataonly=path.suffix.lower() != ".xpt", output_format="dict")[1]
+    except Exception:  # the caller reads the file again and says what is wrong
+        return False
+    return path.suffix.lower() == ".xpt" or meta.file_encoding == "UTF-8"
 
 
 def _raw_column(name: str, values: list[Any], meta: Any, family: Family) -> tuple[RawColumn, StatisticalColumn]:
@@ -275,11 +288,8 @@ class _Output:
 
 def write_statistical(table: Table, target: Path, suffix: str) -> None:
     """Write a Stata, SPSS or SAS file; ``suffix`` determines the format. The same table gives the same bytes."""
-    tool = library()
-    family = READERS[suffix][0]
-    if suffix in INSTEAD:
-        raise OutputError(f"{suffix} files can be read, but not written. Write {INSTEAD[suffix]} instead.")
-    check_variable_names(table.names, family)
+    check_statistical_output(suffix, table.names)
+    tool, family = library(), READERS[suffix][0]
     about = getattr(table.source, "about", {})
     columns = {column.name: _output(column, table, about.get(column.name), family) for column in table}
     options: dict[str, Any] = {
@@ -480,8 +490,12 @@ RESERVED = {
 PROGRAMS = {"stata": "Stata", "spss": "SPSS", "sas": "SAS"}
 
 
-def check_variable_names(names: Sequence[str], family: Family) -> None:
-    """Refuse a name that the format does not permit."""
+def check_statistical_output(suffix: str, names: Sequence[str]) -> None:
+    """Refuse a format that is only read, or a name that it does not permit."""
+    library()
+    if suffix in INSTEAD:
+        raise OutputError(f"{suffix} files can be read, but not written. Write {INSTEAD[suffix]} instead.")
+    family = READERS[suffix][0]
     pattern, allowed = NAMES[family]
     taken: dict[str, str] = {}
     for name in names:

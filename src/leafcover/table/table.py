@@ -27,7 +27,7 @@ class Source:
     newline: str = "\n"
     encoding: str = "utf-8"
     byte_order_mark: bool = False
-    relation: str = ""  # relation name of an ARFF file
+    relation: str = ""  # relation name of an ARFF file, or the table of a database
     library: str = ""  # pandas, polars, pyarrow
     types: Mapping[str, Any] = field(default_factory=dict)  # column types of a frame
     labels: Mapping[str, Any] = field(default_factory=dict)  # pandas column labels, which need not be text
@@ -140,6 +140,7 @@ class ReadingOptions:
     encoding: str = "utf-8"
     delimiter: str | None = None
     sheet: str | int | None = None  # of a workbook
+    query: str | None = None  # of a database
 
 
 @dataclass(frozen=True, eq=False)
