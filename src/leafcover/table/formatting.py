@@ -455,6 +455,11 @@ def duration_seconds(stored: Any) -> Floats:
     return as_floats(stored.cast(pa.int64())) / 10.0 ** SECOND_DIGITS[stored.type.unit]
 
 
+def seconds_of_day(times: Any) -> Floats:
+    """Times of day in seconds, whatever their unit; nan where missing."""
+    return as_floats(times.cast(pa.time64("us"), safe=False).cast(pa.int64())) / 1e6
+
+
 def date_text(days: Floats, text_format: TextFormat | None) -> Any:
     """Format days since 1970 with the column's pattern (ISO if it has none).
 

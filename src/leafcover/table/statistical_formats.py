@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 
 from leafcover.arrays import MISSING, Bools, Floats
 from leafcover.errors import OutputError, TableError
-from leafcover.table.formatting import SECOND_DIGITS, as_floats, duration_seconds, is_text, plain_text
+from leafcover.table.formatting import as_floats, duration_seconds, is_text, plain_text, seconds_of_day
 from leafcover.table.output import as_text, as_typed, observed_levels
 from leafcover.table.table import MAX_GRID_POINTS, Column, RawColumn, Source, Table
 
@@ -247,7 +247,8 @@ def _levels(stored: Any, labels: Mapping[Code, str]) -> tuple[dict[Code, str], b
     occurring = sorted(stored.unique().drop_null().to_pylist()) if labels else []
     found = {code: labels[code] for code in occurring if code in labels}
     times = Counter(found.values())
-    levels = {code: label if times[label] == 1 else f"{label} [{code}]" for code, label in found.items()}
+    shown = {code: code if isinstance(code, str) else f"{code:g}" for code in found}
+    levels = {code: label if times[label] == 1 else f"{label} [{shown[code]}]" for code, label in found.items()}
     return levels, bool(found) and len(found) < len(occurring)
 
 
@@ -366,8 +367,7 @@ def _numbered(indices: Any, levels: Mapping[int, str], measure: str) -> _Output:
 def _plain(column: Column, array: Any, about: StatisticalColumn | None, family: Family) -> _Output:
     kind = array.type
     if pa.types.is_time(kind):
-        seconds = as_floats(array.cast(pa.int64())) / 10.0 ** SECOND_DIGITS[kind.unit]
-        return _moments("time", seconds, about, family)
+        return _moments("time", seconds_of_day(array), about, family)
     if column.kind == "date" and not is_text(array):
         return _moments("date", column.values, about, family)
     if column.kind == "time" and not is_text(array):
@@ -463,8 +463,8 @@ def _frame(columns: Mapping[str, _Output]) -> Any:
 
 
 def _series(pandas: Any, values: Any, *, whole: bool) -> Any:
-    if isinstance(values, list):
-        return pandas.Series(values, dtype="str")
+    if isinstance(values, list):  # a missing text is an empty one; pyreadstat fails on long texts and None
+        return pandas.Series(["" if one is None else one for one in values], dtype="str")
     missing = np.isnan(values)
     known = values[~missing]
     if whole and len(known) and STATA_LONG[0] <= known.min() and known.max() <= STATA_LONG[1]:
