@@ -18,13 +18,11 @@ from leafcover.table.formatting import (
     SECOND_DIGITS,
     Timestamps,
     as_floats,
-    duration_seconds,
     has_decimal_commas,
     infer_grid,
     infer_time_grid,
     is_text,
     parse_timestamps,
-    time_of_day_text,
     zone_of,
 )
 from leafcover.table.infer import (
@@ -40,6 +38,7 @@ from leafcover.table.infer import (
     text_timestamps,
     token_numbers,
 )
+from leafcover.table.output import duration_seconds, time_of_day_text
 from leafcover.table.table import MAX_GRID_POINTS, Column, Grid, RawColumn, Source, TextFormat
 
 

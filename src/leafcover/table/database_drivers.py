@@ -18,7 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leafcover.errors import OutputError, TableError
-from leafcover.table.formatting import duration_seconds, parse_times_of_day, plain_text
+from leafcover.table.formatting import plain_text
+from leafcover.table.output import duration_seconds, parse_times_of_day
 from leafcover.table.table import RawColumn
 
 CONNECT_SECONDS = 15

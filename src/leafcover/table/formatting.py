@@ -450,16 +450,6 @@ def as_floats(counts: Any) -> Floats:
     return np.asarray(counts.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64)
 
 
-def duration_seconds(stored: Any) -> Floats:
-    """Durations in seconds, whatever their unit; nan where missing."""
-    return as_floats(stored.cast(pa.int64())) / 10.0 ** SECOND_DIGITS[stored.type.unit]
-
-
-def seconds_of_day(times: Any) -> Floats:
-    """Times of day in seconds, whatever their unit; nan where missing."""
-    return as_floats(times.cast(pa.time64("us"), safe=False).cast(pa.int64())) / 1e6
-
-
 def date_text(days: Floats, text_format: TextFormat | None) -> Any:
     """Format days since 1970 with the column's pattern (ISO if it has none).
 
@@ -491,27 +481,3 @@ def time_text(seconds: Floats, text_format: TextFormat | None) -> Any:
     if "T" in pattern:
         text = pc.replace_substring(text, " ", "T")
     return pc.binary_join_element_wise(text, zone, "") if zone else text
-
-
-# Times of day, which are categories.
-
-
-def time_of_day_text(times: Any) -> Any:
-    """Times of day as text without needless zeros: equal times have equal texts, whatever their unit.
-
-    >>> time_of_day_text(pa.array([1_500_000, 60_000_000], pa.time64("us"))).to_pylist()
-    ['00:00:01.5', '00:01:00']
-    """
-    shorter = pc.replace_substring_regex(times.cast(pa.string()), r"(\.[0-9]*?)0+$", r"\1")
-    return pc.replace_substring_regex(shorter, r"\.$", "")
-
-
-def parse_times_of_day(texts: Any, kind: Any) -> Any:
-    """Texts such as 14:30:00.5 as times of a type; raises ArrowInvalid if one is none.
-
-    >>> parse_times_of_day(pa.array(["00:00:01.5", None]), pa.time32("ms"))[0]
-    <pyarrow.Time32Scalar: datetime.time(0, 0, 1, 500000)>
-    """
-    moments = pc.binary_join_element_wise("1970-01-01 ", texts, "").cast(pa.timestamp(kind.unit))
-    counts = moments.cast(pa.int64())
-    return (counts.cast(pa.int32()) if pa.types.is_time32(kind) else counts).cast(kind)

@@ -29,18 +29,9 @@ import pyarrow.compute as pc
 
 from leafcover.arrays import Floats
 from leafcover.errors import NameUnknown, OutputError, TableError
-from leafcover.table.formatting import (
-    SECOND_DIGITS,
-    as_floats,
-    duration_seconds,
-    is_text,
-    parse_numbers,
-    parse_timestamps,
-    plain_text,
-    seconds_of_day,
-)
+from leafcover.table.formatting import SECOND_DIGITS, as_floats, is_text, parse_numbers, parse_timestamps, plain_text
 from leafcover.table.infer import MISSING_TOKENS, is_missing
-from leafcover.table.output import as_typed
+from leafcover.table.output import as_typed, duration_seconds, seconds_of_day
 from leafcover.table.table import MAX_GRID_POINTS, Column, RawColumn, Source, Table
 
 MOST_ROWS = 1_048_576

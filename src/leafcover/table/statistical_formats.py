@@ -24,8 +24,8 @@ import pyarrow.compute as pc
 
 from leafcover.arrays import MISSING, Bools, Floats
 from leafcover.errors import OutputError, TableError
-from leafcover.table.formatting import as_floats, duration_seconds, is_text, plain_text, seconds_of_day
-from leafcover.table.output import as_text, as_typed, observed_levels
+from leafcover.table.formatting import as_floats, is_text, plain_text
+from leafcover.table.output import as_text, as_typed, duration_seconds, observed_levels, seconds_of_day
 from leafcover.table.table import MAX_GRID_POINTS, Column, RawColumn, Source, Table
 
 Family: TypeAlias = Literal["stata", "spss", "sas"]
