@@ -230,7 +230,7 @@ def test_nothing_but_the_values_and_formats_leaves(tmp_path):
 
 
 def test_formats_types_and_styles_are_kept(tmp_path):
-    formats = {"A": "0.00%", "B": "#,##0.00", "C": "dd.mm.yyyy", "D": "General", "E": '[$€-407]\\ 0.0', "F": "hh:mm"}
+    formats = {"A": "0.00%", "B": "#,##0.00", "C": "dd.mm.yyyy", "D": "General", "E": "[$€-407]\\ 0.0", "F": "hh:mm"}
     row = (0.5, 1234.5, dt.datetime(2020, 1, 5), True, 2.5, dt.time(8, 30))
 
     def style(sheet):

@@ -76,7 +76,8 @@ def format_of(path: Path) -> str:
     if found is None or (packed and found != "csv"):
         given = f"the suffix {''.join(suffixes[-2:] if packed else suffixes[-1:])!r}" if suffixes else "no suffix"
         raise TableError(
-            f"'{path}' has {given}, so its format is unknown. Use {', '.join(SUFFIXES)}, .csv.gz or .tsv.gz."
+            f"'{path}' has {given}, so its format is unknown. Use {', '.join(SUFFIXES)}, .csv.gz, .tsv.gz, "
+            "or a database: .sqlite, .duckdb or postgresql://."
         )
     return found
 
