@@ -274,7 +274,7 @@ def test_what_a_cell_cannot_hold_is_refused(content, term, tmp_path):
 def test_a_table_too_large_for_a_sheet_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(office_formats, "MOST_ROWS", 3)
     write(from_frame(pa.table({"a": [1, 2]})), tmp_path / "two.xlsx")
-    with pytest.raises(OutputError, match="3 rows .* at most 2 rows"):
+    with pytest.raises(OutputError, match=r"3 rows .* at most 2 rows"):
         write(from_frame(pa.table({"a": [1, 2, 3]})), tmp_path / "out.xlsx")
 
 

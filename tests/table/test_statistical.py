@@ -109,7 +109,7 @@ def test_levels_that_a_release_pools_get_a_free_code(tmp_path):
     health = table["health"]
     pooled = table.replace([from_frame(pa.table({"health": ["good", "other", "other", None, "good"]}))["health"]])
     write(pooled, tmp_path / "out.sav")
-    frame, meta = pyreadstat.read_sav(str(tmp_path / "out.sav"))
+    _, meta = pyreadstat.read_sav(str(tmp_path / "out.sav"))
     assert meta.variable_value_labels["health"] == {1: "good", 4: "other"}
     drawn = replace_values(health, np.array([0, 0, 1, -1, 1], np.int32))
     write(without_unused_levels(table.replace([drawn]), np.arange(5)), tmp_path / "drawn.sav")
@@ -230,7 +230,7 @@ def test_transport_files_have_version_5_if_names_permit(tmp_path):
 
 
 def test_whole_numbers_beyond_two_to_the_53_are_refused(tmp_path):
-    with pytest.raises(OutputError, match="'id' .* 2\\^53"):
+    with pytest.raises(OutputError, match=r"'id' .* 2\^53"):
         write(from_frame(pa.table({"id": [2**53 + 1, 2]})), tmp_path / "out.sav")
 
 
