@@ -1,4 +1,4 @@
-"""Databases and workbooks at the command line: every command reads them, companions stand beside, no password leaves."""
+"""Databases and workbooks at the command line: every command reads them, and no password leaves."""
 
 import json
 import sqlite3
@@ -98,7 +98,7 @@ def test_a_password_leaves_with_nothing(folder, postgresql):
         released(f"{database}#people", "-o", f"{database}#released", "--project", "project", "--key-file", "K").output,
         released(f"{database}", "--query", "SELECT * FROM people", "-o", "out.xlsx", "--recipe", "cells").output,
     ]
-    for words in (
+    commands = (
         ("inspect", database),
         ("inspect", f"{database}#none"),
         ("inspect", f"{database}#people", "--json"),
@@ -106,8 +106,8 @@ def test_a_password_leaves_with_nothing(folder, postgresql):
         ("measure", f"{database}#people", f"{database}#released", "--only", "k_anonymity"),
         ("release", f"{database}#people", "-o", f"{database}#released", "--target", "class"),
         ("release", f"{database}#people", "--target", "class"),
-    ):
-        printed.append(leafcover(*words).output)
+    )
+    printed += [leafcover(*words).output for words in commands]
     assert read(f"{database}#released").names == ("age", "pay", "job", "class")
     assert (folder / "released.manifest.json").exists()
     assert SECRET not in "".join(printed)

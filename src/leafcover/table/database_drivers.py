@@ -496,12 +496,10 @@ class DuckDB(Database):
         return bool(found) and found[0][0] == "BASE TABLE"
 
     def _create(self, name: str, columns: dict[str, Any]) -> None:
-        arrays = {
-            one: plain_text(array) if pa.types.is_dictionary(array.type) and not array.type.ordered else array
-            for one, array in columns.items()
-        }
+        arrays = {one: plain_text(array) for one, array in columns.items()}
+        chosen = ", ".join(_duckdb_output(one, array) for one, array in columns.items())
         self._connection.register("leafcover_output", pa.table(arrays))
-        self._rows(f"CREATE TABLE {_dotted(name)} AS SELECT * FROM leafcover_output")
+        self._rows(f"CREATE TABLE {_dotted(name)} AS SELECT {chosen} FROM leafcover_output")
         self._connection.unregister("leafcover_output")
 
 
@@ -514,6 +512,14 @@ def _duckdb_expression(name: str, kind: str) -> str:
     if re.search(r"\[\d*\]$|^(STRUCT|MAP|UNION|BLOB|BIT|TIME WITH TIME ZONE|VARIANT|GEOMETRY)", kind):
         raise _refuse_type(name, kind.lower())
     return own
+
+
+def _duckdb_output(name: str, array: Any) -> str:
+    """What is selected for an output column: an ordered category is an enum of the levels that occur."""
+    if not pa.types.is_dictionary(array.type) or not array.type.ordered or not len(array.dictionary):
+        return _quoted(name)
+    levels = ", ".join("'" + level.replace("'", "''") + "'" for level in array.dictionary.cast(pa.string()).to_pylist())
+    return f"{_quoted(name)}::ENUM({levels}) AS {_quoted(name)}"
 
 
 def _duckdb_column(described: tuple[Any, ...], column: Any) -> RawColumn:
