@@ -128,6 +128,15 @@ def test_a_sheet_is_chosen_and_remembered(folder):
     assert leafcover("measure", "two.xlsx", "out.xlsx", "--only", "k_anonymity").exit_code == 0
 
 
+def test_text_like_a_formula_is_warned_of_in_a_text_file(folder):
+    for job, warned in (("-clerk", True), ("-", False)):
+        (folder / "in.csv").write_text(rows_of().replace("clerk", job))
+        for out in ("out.csv", "out.xlsx"):
+            result = released("in.csv", "-o", out, "--force")
+            assert ("spreadsheet" in result.stderr) == (warned and out == "out.csv")
+            assert job in read(out)["job"].levels
+
+
 def test_a_format_that_cannot_be_written_is_said_before_the_work(folder, monkeypatch):
     def fail(*given, **how):
         raise AssertionError
