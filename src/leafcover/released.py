@@ -340,6 +340,8 @@ class Released(_Measurable, Release):
         The figures of what is proved, if every column was dealt.
     rules : tuple of RuleFact
         The shares of rows that keep each rule between columns, before and after.
+    promises : mapping of str to tuple of str
+        What holds of each column, such as "permuted" or "shared", in the order in which it came about.
     kept : tuple of KeptFact
         How far each table that was to be kept is kept: numbers of rows, and weighted totals.
     classed : Table or None

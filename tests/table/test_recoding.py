@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import leafcover as lc
 from leafcover.engine.evaluate import pair_from
-from leafcover.errors import LeafcoverError, PlanError
+from leafcover.errors import InvariantViolated, LeafcoverError, NameUnknown, PlanError
 from leafcover.table.recoding import FEWEST, Pooled, pool_levels, rare_levels, share_numbers
 from tests.cli.helpers import leafcover, refused
 
@@ -81,6 +81,27 @@ def test_a_pooled_release_is_saved_verified_and_measured(tmp_path):
     assert "diver" not in out.read_text() + (tmp_path / "out.csv.manifest.json").read_text()
     found = leafcover("measure", tmp_path / "in.csv", out, "--only", "membership_inference")
     assert found.exit_code == 0, found.output
+
+
+def test_a_rule_may_name_a_level_that_is_pooled(tmp_path):
+    """No released row has the level: a rule with it as condition holds, one that demands it is refused."""
+    rows = 300
+    code = np.array(["a", "b", "c"])[np.arange(rows) % 3].astype(object)
+    code[:4], code[10:13] = "rare", "odd"
+    side = np.where(code == "rare", "left", np.where(np.arange(rows) % 2 == 0, "left", "right"))
+    frame = pd.DataFrame({"code": code, "side": side, "age": np.arange(rows) % 50})
+    given = {"target": "side", "rules": ['if code == "rare" then side == "left"'], "seed": 1}
+    release = lc.release(frame, "cover", **given)
+    assert "rare" not in release.table["code"].levels
+    assert [fact.broken for fact in release.rules if not fact.found] == [0]
+    lc.write(frame, tmp_path / "t.csv")
+    release.save(tmp_path / "r.csv")
+    checks = lc.verify(tmp_path / "r.csv", original=tmp_path / "t.csv")
+    assert [check.holds for check in checks].count(False) == 1  # the seed
+    with pytest.raises(InvariantViolated):
+        lc.release(frame, "cover", **given | {"rules": ['if side == "left" then code == "rare"']})
+    with pytest.raises(NameUnknown):
+        lc.release(frame, "cover", **given | {"rules": ['if code == "no such" then side == "left"']})
 
 
 def test_rules_and_pools_go_together():

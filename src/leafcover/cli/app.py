@@ -107,6 +107,8 @@ GIVEN = (
         "project",
         "again",
         "weights",
+        "share",
+        "most_rows",
     ),
     *("hold_out", "key_file", "seed", "force", "max_risk", "max_singletons", "incomplete", "rows", "jobs"),
 )

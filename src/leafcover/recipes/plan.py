@@ -16,7 +16,7 @@ from leafcover.errors import NameUnknown, PlanError
 from leafcover.partition.base import PARTITIONS, Partition, PartitionMethod, is_partition
 from leafcover.perturb.base import PERTURBATIONS, Perturbation, Promise, is_perturbation
 from leafcover.table.column_rules import ColumnRule, level_count
-from leafcover.table.recoding import FEWEST, Pooled, checked_share, pool_levels, share_numbers
+from leafcover.table.recoding import FEWEST, Pooled, checked_share, pool_levels, share_numbers, with_levels
 from leafcover.table.rule_search import NEAR_UNIQUE, is_near_unique
 from leafcover.table.table import Column, Table, check_weight
 from leafcover.table.tied_columns import TiedColumns, tied_columns
@@ -331,8 +331,9 @@ def _named(names: Iterable[str]) -> str:
 
 def tied_by(plan: Plan, table: Table) -> TiedColumns:
     """How the rules of a plan tie the columns of a table; an error if a rule does not fit the table or a step."""
+    unpooled = with_levels(table, plan.pools)  # a rule may name a level that is pooled: no released row has it
     for rule in plan.all_rules:
-        rule.check(table)
+        rule.check(unpooled)
     tied = plan.tied(table)
     for number, step in enumerate(plan.steps, 1):
         for name in step.columns:

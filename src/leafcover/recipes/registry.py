@@ -173,6 +173,7 @@ def recipe(
             **given: Any,
         ) -> Plan:
             table = from_frame(table)
+            declared = [_rule(one, table) for one in rules]
             pools = _pools(table, own.rare if rare is None else rare, target_of(table, given.get("target")))
             leave = weights_of(table, weights) if weights is not None or table.with_role("weight") else None
             table = pool_levels(table, pools) if pools else table
@@ -186,7 +187,6 @@ def recipe(
             hints = {n: hint for n, hint in get_type_hints(make).items() if n not in UNCHECKED}
             given = {n: _checked(name, hints[n], n, v) if n in hints else v for n, v in given.items()}
             target = given.get("target", "")
-            declared = [_rule(one, table) for one in rules]
             kept = _rules_of(table, own.find_rules if find_rules is None else find_rules)
             tied = tied_columns(declared, kept, table, target=target)
             untied, layout = tied.untie(table), None

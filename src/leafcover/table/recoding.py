@@ -99,6 +99,15 @@ def _pooled(column: Column, pool: Pooled) -> Column:
     return replace(column, values=lookup[column.values], levels=levels, stored=stored)
 
 
+def with_levels(table: Table, pools: Iterable[Pooled]) -> Table:
+    """The pooled table, in which the pooled levels exist again but no row has them."""
+    return table.replace(
+        replace(column, levels=(*column.levels, *one.levels))
+        for one in pools
+        if (column := table[one.column]).is_category
+    )
+
+
 def refuse_rare(pools: Sequence[Pooled]) -> None:
     """Raise an error that names the columns with rare levels, not the levels."""
     if pools:
