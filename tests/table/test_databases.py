@@ -254,6 +254,13 @@ def test_a_folder_that_does_not_exist_is_an_error(tmp_path):
         write(PEOPLE, f"{tmp_path / 'none' / 'new.sqlite'}#people")
 
 
+def test_a_category_of_numbers_stays_a_category(database):
+    codes = pa.DictionaryArray.from_arrays(pa.array([1, 0, 1]), pa.array([7, 10]))
+    table = from_frame(pa.table({"code": codes, "nothing": pa.nulls(3)}))
+    write(table, f"{database}#codes")
+    assert read(f"{database}#codes").equals(table)
+
+
 def test_a_schema_can_be_named(postgresql):
     database = postgresql.fresh()
     run(database, "CREATE SCHEMA IF NOT EXISTS open_data")

@@ -191,6 +191,12 @@ def test_dates_and_times_are_those_of_the_programs(suffix, tmp_path):
     assert frame["clock"][2].replace(microsecond=0) == dt.time(8, 30)
 
 
+def test_a_date_with_a_fraction_is_a_moment(tmp_path):
+    frame = pd.DataFrame({"day": [21_915.5, 0.0], "n": [1, 2]})
+    pyreadstat.write_dta(frame, str(tmp_path / "in.dta"), variable_format={"day": "%td"})
+    assert read(tmp_path / "in.dta")["day"].stored.to_pylist() == [dt.datetime(2020, 1, 1, 12), dt.datetime(1960, 1, 1)]
+
+
 def test_durations_of_spss_may_be_longer_than_a_day(tmp_path):
     table = from_frame(pa.table({"spent": pa.array([90_000, None, 3600], pa.duration("s"))}))
     write(table, tmp_path / "out.sav")

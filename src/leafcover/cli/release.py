@@ -211,7 +211,8 @@ def release(
     from leafcover.engine.evaluate import MOST_SINGLETONS
     from leafcover.engine.files import check_outputs
     from leafcover.engine.manifest import ReleasePaths
-    from leafcover.table.io import check_output_format, formula_columns
+    from leafcover.table.io import check_output_format, format_of
+    from leafcover.table.office_formats import formula_columns
 
     chosen = _plan(plan, recipe, settings, bins, has_rules=bool(rules) or find_rules is not None)
     original = reading.read(table, target=target)
@@ -269,10 +270,11 @@ def release(
         typer.echo(json.dumps({**manifest, "ledger": made.ledger}, ensure_ascii=False))
     elif not quiet:
         _warn_all(tuple(w for w in made.warnings if w not in original.warnings and w not in str(made)), quiet)
-        if formulas := formula_columns(made.table, paths.place):
+        text = paths.database is None and format_of(paths.table) == "csv"
+        if formulas := formula_columns(made.table) if text else ():
             warn(
-                f"{', '.join(map(repr, formulas))}: some texts begin with =, +, - or @, and a spreadsheet may take them "
-                "for formulas. Tell readers to import the file as text, or release an .xlsx workbook."
+                f"{', '.join(map(repr, formulas))}: texts begin with =, +, - or @, and a spreadsheet may take them for "
+                "formulas. Tell readers to import the file as text, or release an .xlsx workbook."
             )
         _print(made, paths, report, max_risk)
 

@@ -7,7 +7,6 @@ A file written in the format it was read from keeps the conventions of the origi
 are listed at the end.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -23,7 +22,7 @@ from leafcover.table.csv import header_line, read_delimited, write_delimited
 from leafcover.table.infer import MISSING_TOKENS, InferredColumn, from_declared, from_text
 from leafcover.table.legacy_formats import names_text, read_arff, read_c45, write_arff, write_c45
 from leafcover.table.office_formats import check_excel_output, read_excel, write_excel
-from leafcover.table.output import as_text, as_typed, observed_levels
+from leafcover.table.output import as_text, as_typed
 from leafcover.table.sql import DatabaseTable, Place, place_of, read_database, written_table
 from leafcover.table.statistical_formats import (
     READERS,
@@ -275,20 +274,6 @@ def _table_of(given: Any) -> Table:
     from leafcover.table.frames import from_frame
 
     return from_frame(given)
-
-
-def formula_columns(table: Table, path: Place) -> tuple[str, ...]:
-    """The columns of a text file in which a spreadsheet would take a level for a formula.
-
-    A .csv file keeps such text: a mark before it would be another value. In a workbook it is marked as text.
-    """
-    if not isinstance(path, Path) or format_of(path) != "csv":
-        return ()
-    return tuple(
-        column.name
-        for column in table
-        if column.is_category and any(re.match(r"[=+\-@\t\r].", level, re.DOTALL) for level in observed_levels(column))
-    )
 
 
 def companion_files(table: Table, path: Path) -> dict[Path, str]:

@@ -31,7 +31,7 @@ from leafcover.arrays import Floats
 from leafcover.errors import NameUnknown, OutputError, TableError
 from leafcover.table.formatting import SECOND_DIGITS, as_floats, is_text, parse_numbers, parse_timestamps, plain_text
 from leafcover.table.infer import MISSING_TOKENS, is_missing
-from leafcover.table.output import as_typed, duration_seconds, seconds_of_day
+from leafcover.table.output import as_typed, duration_seconds, observed_levels, seconds_of_day
 from leafcover.table.table import MAX_GRID_POINTS, Column, RawColumn, Source, Table
 
 MOST_ROWS = 1_048_576
@@ -412,6 +412,15 @@ class _Cells:
     values: Any
     type: str  # n, b or inlineStr
     format: str = GENERAL
+
+
+def formula_columns(table: Table) -> tuple[str, ...]:
+    """The columns with text that a spreadsheet which opens a .csv file may evaluate.
+
+    Such a file keeps the text: with a mark before it, it would be another value.
+    """
+    levels = {one.name: observed_levels(one) for one in table if one.is_category}
+    return tuple(name for name, texts in levels.items() if any(re.match(FORMULA_START + ".", text) for text in texts))
 
 
 def check_excel_output(table: Table) -> None:

@@ -289,7 +289,7 @@ def time_of_day_text(times: Any) -> Any:
 
 
 def parse_times_of_day(texts: Any, kind: Any) -> Any:
-    """Texts such as 14:30:00.5 as times of a type; raises ArrowInvalid if one is none.
+    """Texts such as 14:30:00.5 as times of a type; raises ArrowInvalid if one is not a time.
 
     >>> parse_times_of_day(pa.array(["00:00:01.5", None]), pa.time32("ms"))[0]
     <pyarrow.Time32Scalar: datetime.time(0, 0, 1, 500000)>

@@ -93,8 +93,8 @@ PLACES = (str, Path, DatabaseTable)  # what names a place
 def place_of(given: "str | Path | DatabaseTable") -> Place:
     """A file, or a table of a database.
 
-    >>> place_of("people.csv")
-    PosixPath('people.csv')
+    >>> str(place_of("people.csv"))
+    'people.csv'
     >>> str(place_of("postgresql://me:secret@host/db#people")), str(place_of("people.duckdb"))
     ('postgresql://me@host/db#people', 'duckdb:///people.duckdb')
     """
@@ -178,7 +178,7 @@ def written_table(table: Table, place: DatabaseTable, *, force: bool = False) ->
     """Write a table and yield its digest; it becomes visible when the block succeeds."""
     check_database_output(place, force=force)
     own_type = isinstance(table.source, Source) and table.source.is_typed
-    columns = {column.name: as_typed(column, own_type=own_type) for column in table}
+    columns = {column.name: _with_text(as_typed(column, own_type=own_type)) for column in table}
     new = place.path is not None and not place.path.exists()
     try:
         with _opened(place, write=True, error=OutputError) as database:
@@ -191,6 +191,14 @@ def written_table(table: Table, place: DatabaseTable, *, force: bool = False) ->
         if new and place.path is not None:
             for path in (place.path, place.path.with_name(place.path.name + ".wal")):
                 path.unlink(missing_ok=True)
+
+
+def _with_text(array: Any) -> Any:
+    """A category of numbers as a category of texts, so that it is not read as numbers."""
+    if not pa.types.is_dictionary(array.type) or pa.types.is_string(array.type.value_type):
+        return array
+    levels = array.dictionary.cast(pa.string())
+    return pa.DictionaryArray.from_arrays(array.indices, levels, ordered=array.type.ordered)
 
 
 def table_digest(place: DatabaseTable) -> str:

@@ -204,6 +204,7 @@ def _typed(name: str, numbers: Floats, kind: Class, family: Family, storage: str
         return _typed_numbers(numbers, missing, family, storage, display)
     mask = missing if missing.any() else None
     counts = np.where(missing, 0.0, numbers)
+    scale = 1.0 if family == "stata" and kind != "date" else 1000.0
     if kind == "date":
         days = counts / (DAY if family == "spss" else 1.0)
         if (np.rint(days) == days).all():
@@ -212,7 +213,7 @@ def _typed(name: str, numbers: Floats, kind: Class, family: Family, storage: str
             return pa.array(days.astype(np.int32), pa.int32(), mask=mask).cast(pa.date32())
         counts, kind = counts * (DAY if family != "spss" else 1.0), "datetime"
     # Thousandths of a second: seconds since 1582 leave a float64 no more than two millionths.
-    thousandths = np.rint(counts * (1.0 if family == "stata" and kind in ("datetime", "time") else 1000.0))
+    thousandths = np.rint(counts * scale)
     if kind == "datetime":
         thousandths -= np.where(missing, 0.0, EPOCH_DAYS[family] * DAY * 1000.0)
         _check_days(name, thousandths / (DAY * 1000.0))
@@ -242,7 +243,7 @@ def _check_days(name: str, days: Floats) -> None:
 def _levels(stored: Any, labels: Mapping[Code, str]) -> tuple[dict[Code, str], bool]:
     """The labels of the values that occur, in the order of the values, and whether some value has none.
 
-    Two values with the same label are told apart by their codes.
+    Levels of values with the same label also have their codes.
     """
     occurring = sorted(stored.unique().drop_null().to_pylist()) if labels else []
     found = {code: labels[code] for code in occurring if code in labels}
@@ -276,7 +277,7 @@ def _partly_labelled(name: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class _Output:
+class _OutputColumn:
     """A column as a file holds it: numbers or text, with what the file says of them."""
 
     values: Any  # float64 with nan, or text with None
@@ -314,7 +315,7 @@ def write_statistical(table: Table, target: Path, suffix: str) -> None:
     _fix_time(target, family)
 
 
-def _output(column: Column, table: Table, about: StatisticalColumn | None, family: Family) -> _Output:
+def _output(column: Column, table: Table, about: StatisticalColumn | None, family: Family) -> _OutputColumn:
     """How a format holds a column: with the labels and formats of its file, as far as it was of the same family."""
     own_type = isinstance(table.source, Source) and table.source.is_typed
     array = as_typed(column, own_type=own_type)
@@ -325,14 +326,14 @@ def _output(column: Column, table: Table, about: StatisticalColumn | None, famil
         found = _numbered(array.indices, dict(enumerate(levels, 1)), "ordinal")
     if found is None and pa.types.is_boolean(array.type) and family != "sas":
         labels = {code: text for code, text in ((0, "false"), (1, "true")) if text in observed_levels(column)}
-        found = _Output(as_floats(array.cast(pa.int8())), whole=True, labels=labels, measure="nominal")
+        found = _OutputColumn(as_floats(array.cast(pa.int8())), whole=True, labels=labels, measure="nominal")
     if found is None:
         found = _plain(column, array, about, family)
     measure = about.measure if about is not None and about.measure else found.measure
     return replace(found, label=label, measure=measure if family == "spss" else "")
 
 
-def _coded(column: Column, about: StatisticalColumn | None, family: Family) -> _Output | None:
+def _coded(column: Column, about: StatisticalColumn | None, family: Family) -> _OutputColumn | None:
     """A category by the codes of its levels; a level that the file did not have gets the next free code."""
     if about is None or not column.is_category or family == "sas":
         return None
@@ -345,7 +346,7 @@ def _coded(column: Column, about: StatisticalColumn | None, family: Family) -> _
         if family != "spss":
             return None
         values = [None if code == MISSING else codes[column.levels[code]] for code in column.values]
-        return _Output(values, labels={codes[level]: level for level in occurring if level in code_of})
+        return _OutputColumn(values, labels={codes[level]: level for level in occurring if level in code_of})
     numbers = {level: float(code_of[level]) for level in occurring if level in code_of}
     free = max(float(code) for code in code_of.values()) // 1
     for place, level in enumerate([level for level in occurring if level not in numbers], 1):
@@ -356,15 +357,15 @@ def _coded(column: Column, about: StatisticalColumn | None, family: Family) -> _
     whole = all(code == int(code) for code in numbers.values())
     labels = {int(code) if whole else code: level for level, code in sorted(numbers.items(), key=lambda one: one[1])}
     display = about.display if about.family == family else ("F8.0" if family == "spss" and whole else "")
-    return _Output(lookup[column.values], whole, display, labels, measure="nominal")
+    return _OutputColumn(lookup[column.values], whole, display, labels, measure="nominal")
 
 
-def _numbered(indices: Any, levels: Mapping[int, str], measure: str) -> _Output:
+def _numbered(indices: Any, levels: Mapping[int, str], measure: str) -> _OutputColumn:
     """The levels of an ordered category as the codes 1, 2, 3 ..."""
-    return _Output(as_floats(indices) + 1.0, whole=True, labels=dict(levels), measure=measure)
+    return _OutputColumn(as_floats(indices) + 1.0, whole=True, labels=dict(levels), measure=measure)
 
 
-def _plain(column: Column, array: Any, about: StatisticalColumn | None, family: Family) -> _Output:
+def _plain(column: Column, array: Any, about: StatisticalColumn | None, family: Family) -> _OutputColumn:
     kind = array.type
     if pa.types.is_time(kind):
         return _moments("time", seconds_of_day(array), about, family)
@@ -379,17 +380,17 @@ def _plain(column: Column, array: Any, about: StatisticalColumn | None, family: 
     return _number(column, array, about, family)
 
 
-def _text(column: Column, about: StatisticalColumn | None, family: Family) -> _Output:
+def _text(column: Column, about: StatisticalColumn | None, family: Family) -> _OutputColumn:
     texts = plain_text(as_text(column))
     if (gone := column.missing).any():
         texts = pc.if_else(pa.array(gone & np.asarray(pc.equal(texts, ""))), None, texts)
     labels = {}
     if about is not None and about.kind == "text" and family == "spss":
         labels = {code: label for code, label in about.levels.items() if code in observed_levels(column)}
-    return _Output(texts.to_pylist(), labels=labels, measure="nominal")
+    return _OutputColumn(texts.to_pylist(), labels=labels, measure="nominal")
 
 
-def _number(column: Column, array: Any, about: StatisticalColumn | None, family: Family) -> _Output:
+def _number(column: Column, array: Any, about: StatisticalColumn | None, family: Family) -> _OutputColumn:
     numbers = duration_seconds(array) if pa.types.is_duration(array.type) else as_floats(array)
     if column.kind == "number":  # the nearest float64 of decimals, and the shortest text of float32
         numbers = np.where(column.missing, numbers, column.values)
@@ -406,7 +407,7 @@ def _number(column: Column, array: Any, about: StatisticalColumn | None, family:
         if family == "stata" and not all(code == int(code) for code in labels):
             labels = {}
     display = _number_display(column, known, about, family, whole=whole)
-    return _Output(
+    return _OutputColumn(
         numbers, whole, display, {int(code) if whole else code: one for code, one in labels.items()}, measure="scale"
     )
 
@@ -439,7 +440,7 @@ DISPLAYS = {
 }
 
 
-def _moments(kind: Class, values: Floats, about: StatisticalColumn | None, family: Family) -> _Output:
+def _moments(kind: Class, values: Floats, about: StatisticalColumn | None, family: Family) -> _OutputColumn:
     """Dates (days), date times, times of day and durations (seconds) as the numbers of a format."""
     own = about is not None and about.family == family and about.kind == kind and about.display
     display = own or DISPLAYS[family, kind]
@@ -448,10 +449,10 @@ def _moments(kind: Class, values: Floats, about: StatisticalColumn | None, famil
     else:
         seconds = values + (EPOCH_DAYS[family] * DAY if kind == "datetime" else 0.0)
         numbers = np.rint(seconds * 1000.0) / (1.0 if family == "stata" else 1000.0)
-    return _Output(numbers, display=display, measure="scale")
+    return _OutputColumn(numbers, display=display, measure="scale")
 
 
-def _frame(columns: Mapping[str, _Output]) -> Any:
+def _frame(columns: Mapping[str, _OutputColumn]) -> Any:
     """A pandas frame, which is what pyreadstat writes."""
     try:
         import pandas
@@ -513,7 +514,7 @@ def check_statistical_output(suffix: str, names: Sequence[str]) -> None:
         taken[plain] = name
 
 
-def _transport_version(columns: Mapping[str, _Output]) -> int:
+def _transport_version(columns: Mapping[str, _OutputColumn]) -> int:
     """SAS transport version 5, which every program reads; 8 if a name, label or text is too long for it."""
     short = all(len(name) <= 8 and len(one.label.encode()) <= 40 for name, one in columns.items())
     texts = (text for one in columns.values() if isinstance(one.values, list) for text in one.values if text)
