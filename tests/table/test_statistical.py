@@ -191,6 +191,39 @@ def test_dates_and_times_are_those_of_the_programs(suffix, tmp_path):
     assert frame["clock"][2].replace(microsecond=0) == dt.time(8, 30)
 
 
+FORMATS = {
+    ".sav": (13_797_216_000.0, {
+        "date": ["DATE11", "ADATE10", "EDATE10", "SDATE10", "JDATE7", "QYR8", "MOYR8", "WKYR10"],
+        "time": ["DATETIME20"],
+        "number": ["MONTH9", "WKDAY9", "F8.2", "COMMA12.2", "DTIME12"],
+    }),
+    ".xpt": (21_915.0, {
+        "date": ["DATE9", "DDMMYY10", "MMDDYY10", "YYMMDD10", "E8601DA10", "MONYY7"],
+        "time": ["DATETIME20", "E8601DT19"],
+        "category": ["TIME8", "HHMM5"],
+        "number": ["BEST12", "COMMA12.2", "DOLLAR8.2"],
+    }),
+    ".dta": (21_915.0, {
+        "date": ["%td", "%tdCCYY-NN-DD"],
+        "time": ["%tc", "%tcDDmonCCYY_HH:MM"],
+        "category": ["%tcHH:MM", "%tchh:MM_AM"],
+        "number": ["%tw", "%tm", "%tq", "%th", "%ty", "%9.0g", "%8.2f"],
+    }),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_display_format_says_what_numbers_mean(suffix, tmp_path):
+    value, kinds = FORMATS[suffix]
+    names = {f"c{place}": (kind, one) for place, (kind, one) in enumerate((k, f) for k in kinds for f in kinds[k])}
+    frame = pd.DataFrame({name: [value, 0.0] for name in names})
+    writer = {".sav": pyreadstat.write_sav, ".xpt": pyreadstat.write_xport, ".dta": pyreadstat.write_dta}[suffix]
+    writer(frame, str(tmp_path / f"in{suffix}"), variable_format={name: one for name, (_, one) in names.items()})
+    table = read(tmp_path / f"in{suffix}")
+    assert {one: table[name].kind for name, (_, one) in names.items()} == {one: kind for kind, one in names.values()}
+    assert {column.stored[0].as_py() for column in table if column.kind == "date"} == {dt.date(2020, 1, 1)}
+
+
 def test_a_date_with_a_fraction_is_a_moment(tmp_path):
     frame = pd.DataFrame({"day": [21_915.5, 0.0], "n": [1, 2]})
     pyreadstat.write_dta(frame, str(tmp_path / "in.dta"), variable_format={"day": "%td"})
