@@ -102,7 +102,7 @@ def possible_separators(text: Any) -> tuple[Separators, ...]:
         return ()
     thousands = max(used[0], key=lambda mark: _count(text, mark)) if used else ""
     tried = [replace(signs, thousands=thousands or ","), replace(signs, decimal=",", thousands=thousands or ".")]
-    found = [each for each in tried if each.match(text)]
+    found = [each for each in tried if each.match(text[: 50 * SAMPLE]) and each.match(text)]
     return tuple(each if _contains(text, each.thousands) else replace(each, thousands="") for each in found)
 
 
