@@ -148,6 +148,27 @@ def test_a_level_that_few_units_have_in_a_row_is_dealt_to_units_with_that_row(tm
     assert int((~made.table["seen"].missing).sum()) == 12
 
 
+@pytest.mark.parametrize("unit", [True, False])
+def test_missing_values_are_spelled_alike_wherever_they_were_missing(tmp_path, unit):
+    """With the token only where the original row of the same place had it, the release would show its gaps."""
+    rng = np.random.default_rng(2)
+    person = np.repeat(np.arange(300), 2)
+    start, stay = rng.integers(0, 300, 600), rng.integers(0, 20, 600).astype(object)
+    stay[rng.random(600) < 0.3] = "?"
+    end = ["?" if t == "?" else s + t for s, t in zip(start, stay, strict=True)]
+    frame = pd.DataFrame({"person": person, "start": start, "stay": stay, "end": end, "code": start % 2})
+    frame = frame if unit else frame.drop(columns="person")
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    roles = {"person": "unit"} if unit else {}
+    table = lc.read(tmp_path / "in.csv", roles=roles, category=["code"])
+    made = lc.release(table, "cover", target="code", seed=SEED, rules=["end == start + stay"])
+    made.save(tmp_path / "out.csv")
+    after = pd.read_csv(tmp_path / "out.csv", dtype=str, keep_default_na=False)
+    for name in ("stay", "end"):
+        assert (after[name] == "?").sum() == (frame["stay"] == "?").sum()
+        assert not (after[name] == "").any()
+
+
 def test_measures_of_utility_take_samples_of_rows(released):
     """They count rows, of which there are more than units."""
     pair = released._compared.pair

@@ -49,6 +49,22 @@ def replace_values(column: Column, values: Array) -> Column:
     return replace(column, values=new, stored=stored)
 
 
+def new_values(column: Column, values: Array) -> Column:
+    """A column of other rows in the format of a column; every missing value has the token of the column's first one.
+
+    With `replace_values` a row would keep the token of the row that was in its place, which shows where values were
+    missing.
+
+    >>> price = Column("price", "number", np.array([1.5, np.nan, 2.0]), stored=pa.array(["1.50", "?", "2"]))
+    >>> new_values(price, np.array([np.nan, np.nan, 3.0, 1.5])).stored.to_pylist()
+    ['?', '?', '3', '1.5']
+    """
+    gone = values == MISSING if column.is_category else np.isnan(values)
+    known, missing = (np.flatnonzero(one) for one in (~column.missing, column.missing))
+    first, first_missing = (int((one if len(one) else other)[0]) for one, other in ((known, missing), (missing, known)))
+    return replace_values(column.take(np.where(gone, first_missing, first)), values)
+
+
 def _snap_to_grid(grid: Grid, values: Floats) -> Floats:
     """Round to the nearest day or second: unlike a number, a date between two dates cannot be written."""
     known = ~np.isnan(values)

@@ -13,7 +13,7 @@ import numpy as np
 from leafcover.arrays import Bools, Floats
 from leafcover.errors import PlanError
 from leafcover.table.column_rules import ColumnRule, Implies, LevelCondition, Linear, Moment, Sum
-from leafcover.table.output import replace_values
+from leafcover.table.output import new_values
 from leafcover.table.table import Column, Grid, Table
 
 STAYS = ("unchanged", "unit", "identifier")  # roles of columns that nothing computes
@@ -92,7 +92,7 @@ class TiedColumns:
             like = original[one.column]
             so_far = replace(untied, columns=tuple(found.values()))
             values = one.values(so_far) if isinstance(one, Computed) else one.floor(so_far) + found[one.column].values
-            found[one.column] = replace_values(_of_length(like, len(untied)), _on_grid(like.grid, values))
+            found[one.column] = new_values(like, _on_grid(like.grid, values))
         names = [name for name in original.names if name in found]
         return replace(untied, columns=tuple(found[name] for name in names))
 
@@ -142,10 +142,6 @@ def _on_grid(grid: Grid | None, values: Floats) -> Floats:
         return values
     near = grid.value(grid.index(values))
     return np.where(np.abs(near - values) <= 1e-6 * grid.step, near, values)
-
-
-def _of_length(column: Column, rows: int) -> Column:
-    return column if len(column) == rows else column.take(np.arange(rows) % len(column))
 
 
 def tied_columns(

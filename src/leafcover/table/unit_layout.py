@@ -19,7 +19,7 @@ import numpy as np
 
 from leafcover.arrays import MISSING, Bools, Floats, Rows
 from leafcover.errors import NameUnknown, PlanError, TableError, ValueOutOfRange
-from leafcover.table.output import replace_values
+from leafcover.table.output import new_values
 from leafcover.table.table import Column, Grid, Role, Table
 from leafcover.table.units import (
     LEAST_UNITS,
@@ -389,10 +389,10 @@ class UnitLayout:
                 if not self.unnumbered:
                     columns.append(self._pseudonyms(column, original, owner[order], position[order]))
             elif column.name in self.constant and column.name in units.names:
-                columns.append(_replaced(column, units[column.name].values[owner[order]]))
+                columns.append(new_values(column, units[column.name].values[owner[order]]))
             elif self.at(column.name, self.places[0]) in units.names:
                 values = [one.layout._folded(column, one.units, one.place, one.row) for one in parts]
-                columns.append(_replaced(column, np.concatenate(values)[order]))
+                columns.append(new_values(column, np.concatenate(values)[order]))
         return replace(original, columns=tuple(columns), warnings=units.warnings)
 
     def in_range(self, units: Table, original: Table) -> Table:
@@ -449,12 +449,6 @@ def on_grid(grid: Grid | None, values: Floats) -> Floats:
         return values
     near = grid.value(grid.index(values))
     return np.where(np.abs(near - values) <= 1e-6 * grid.step, near, values)
-
-
-def _replaced(column: Column, values: Floats) -> Column:
-    """Other values, and other numbers of them, in the format of a column."""
-    fitting = column if len(column) == len(values) else column.take(np.arange(len(values)) % len(column))
-    return replace_values(fitting, values)
 
 
 def _spread(column: Column, name: str, there: Bools) -> Column:
