@@ -2,8 +2,8 @@
 
 Console blocks run in order in one folder. A comment before a block says with which code its last command exits, or that
 it is slow: then tests that are not leave out what it measures ("slow"), or all of it ("slow: skip"). A text block shows
-lines of the output of the commands before it, which are compared by their figures. A line that ends in an ellipsis is
-cut, and an ellipsis alone stands for any lines. Bold figures are in some output of the page.
+lines of the output of the commands before it, which are compared by their figures. A line with an ellipsis
+at an end is cut there, and an ellipsis alone stands for any lines. Bold figures are in some output of the page.
 """
 
 import os
@@ -71,14 +71,12 @@ def figures(line):
     return FIGURE.findall(line)
 
 
-def is_shown(line, output):
-    """The first of some lines of output that has the figures of a line of the page; None if none has."""
-    cut, wanted = line.rstrip().endswith("…"), figures(line)
-    for at, one in enumerate(output):
-        found = figures(one)
-        if (found[: len(wanted)] if cut else found) == wanted:
-            return at
-    return None
+def has_figures(line, printed):
+    """Whether a printed line has the figures of a line of the page, which may be cut at either end."""
+    wanted, found = figures(line), figures(printed)
+    begins = range(len(found) - len(wanted) + 1) if line.lstrip().startswith("…") else range(1)
+    ends = len(found) if not line.rstrip().endswith("…") else None
+    return any(found[at : at + len(wanted)] == wanted and (ends is None or at + len(wanted) == ends) for at in begins)
 
 
 def follow(page, *, measuring):
@@ -99,9 +97,9 @@ def follow(page, *, measuring):
             seen |= {figure for line in shown for figure in figures(line)}
             for line in block.lines if not skipped else ():
                 if figures(line):
-                    at = is_shown(line, shown)
+                    at = next((at for at, one in enumerate(shown) if has_figures(line, one)), None)
                     assert at is not None, f"not printed, or not in this order: {line}\n" + "\n".join(output)
-                    shown = shown[at + 1 :]
+                    shown = shown[at:]  # the page may break a line into several
         seen |= {figure for line in output for figure in figures(line)}
     return seen
 

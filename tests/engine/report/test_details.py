@@ -4,13 +4,18 @@ import ast
 import re
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
+import leafcover as lc
 from leafcover.engine.evaluate import compared_to, pair_from
 from leafcover.messages import ENGLISH, catalogue
 from leafcover.reporting import columns, informed, risks, trees
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import DisclosureRules
+from leafcover.table.frames import from_frame
+from leafcover.table.table import Column
 from tests.engine.report.pages import mixed_case, released
 from tests.tables import mixed
 
@@ -159,3 +164,29 @@ def rewrite():
 
 def test_the_prose_is_as_in_the_golden_file():
     assert golden_text().splitlines() == GOLDEN.read_text("utf-8").splitlines(), "see rewrite()"
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_columns_of_units_and_computed_columns_are_not_called_unchanged(strict):
+    rng = np.random.default_rng(3)
+    person = np.repeat(np.arange(120), 2)
+    start, stay = rng.integers(0, 300, 240), rng.integers(0, 20, 240)
+    day = [f"{one}" for one in np.datetime64("2020-01-01") + start]
+    frame = pa.table({"person": person, "day": day, "start": start, "stay": stay, "end": start + stay})
+    original = from_frame(frame, roles={"person": "unit"})
+    release = lc.release(original, "cover", target="stay", settings={"bins": 2}, rules=["end == start + stay"], seed=1)
+    subject = ReportContext(pair_from(original, release), release, None, DisclosureRules(240, strict), not strict)
+    say, unchanged = catalogue("report_method"), catalogue("report_method")("unchanged")
+    (cards,) = [part for part in columns.columns_section(subject).parts if hasattr(part, "items")]
+    words = {card.name: card.words for card in cards.items}
+    assert unchanged not in words.values()
+    assert words["end"] == say("promise", word="recomputed")
+    assert "stay [1]" in words["stay"]
+    assert "stay [2]" in words["stay"]
+
+
+def test_dates_are_shown_as_dates():
+    day, time, pay = (Column(kind, kind, np.array([18_262.0])) for kind in ("date", "time", "number"))
+    assert columns._value(day, 18_262.4) == "2020-01-01"
+    assert columns._value(time, 18_262 * 86_400.0 + 3_660) == "2020-01-01 01:01"
+    assert columns._value(pay, 19_412.0) == "19.4k"
