@@ -254,3 +254,12 @@ def test_every_option_has_a_place_in_the_file():
         for name in place:
             assert name in model.model_fields, place
             model = model.model_fields[name].annotation
+
+
+def test_a_sweep_writes_what_it_recommends(project):
+    text = FILE.read_text().replace("# settings = { k = 100 }", "settings = { n_trees = 2 }")
+    FILE.write_text(text)
+    words = ("--recipes", "additive", "--grid", "spread=0.01", "--runs", "1", "--jobs", "1", "--seed", "1")
+    done("sweep", *words, "--max-risk", "1", "--quiet", "--save")
+    found = saved()
+    assert (found.method.recipe, found.method.settings, found.limits.max_risk) == ("additive", {"spread": 0.01}, 1.0)
