@@ -39,8 +39,8 @@ class LeafcoverError(Exception):
     >>> try:
     ...     lc.sample("wines")
     ... except lc.LeafcoverError as error:
-    ...     print(error)
-    There is no sample table 'wines'. Did you mean 'wine'? Available: adult, boston, cps1985, german_credit, wbc, wine.
+    ...     print(str(error).partition(" Available")[0])
+    There is no sample table 'wines'. Did you mean 'wine'?
     """
 
     exit_code = 1

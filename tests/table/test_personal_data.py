@@ -367,6 +367,6 @@ def test_a_million_rows_are_checked_in_seconds():
     rows = 1_000_000
     frame = pa.table({"x": [f"person {i} of many" for i in range(rows)], "y": np.arange(rows)[::-1] + 10**9})
     table = from_frame(frame)
-    start = time.perf_counter()
+    start = time.process_time()
     identifiers(table)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
