@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.survey.postgresql import Server, programs
+
 
 @pytest.fixture(scope="session", autouse=True)
 def kernels_compiled_once(tmp_path_factory):
@@ -45,6 +47,17 @@ def shared():
         return pytest.skip(f"The table {name} may not ship. Put it into $LEAFCOVER_DATA to run this test.")
 
     return find
+
+
+@pytest.fixture(scope="session")
+def postgresql():
+    """A real PostgreSQL server, stopped when the tests end."""
+    pytest.importorskip("psycopg", reason="needs the package psycopg: make test installs it")
+    if (found := programs()) is None:
+        pytest.skip("needs a PostgreSQL server: make postgresql installs it")
+    server = Server(found)
+    yield server
+    server.stop()
 
 
 def browser_path():

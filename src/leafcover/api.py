@@ -47,12 +47,13 @@ from leafcover.table.inspection import TableFacts, describe
 from leafcover.table.io import MissingTokens
 from leafcover.table.io import read as read_file
 from leafcover.table.separators import SeparatorOption
+from leafcover.table.sql import PLACES, Place, place_of
 from leafcover.table.table import IntoTable, Role, Table, check_weight, column_name, without_unused_levels
 from leafcover.table.weights import Leave
 
 
 def read(
-    source: str | Path | IntoTable,
+    source: str | Place | IntoTable,
     *,
     roles: Mapping[str, Role] | None = None,
     category: Sequence[str] = (),
@@ -62,14 +63,17 @@ def read(
     delimiter: str | None = None,
     decimal: SeparatorOption = None,
     thousands: SeparatorOption = None,
+    sheet: str | int | None = None,
+    query: str | None = None,
 ) -> Table:
-    """Read a table from a file or a data frame.
+    """Read a table from a file, a database or a data frame.
 
     Parameters
     ----------
     source : str, Path or data frame
-        A file, whose suffix determines the format (.csv, .tsv, .parquet, .arrow, .feather, .arff, or C4.5's .data and
-        .test), or a pandas, polars or pyarrow frame.
+        A file, whose suffix determines the format (.csv, .tsv, .parquet, .arrow, .feather, .xlsx, .dta, .sav, .zsav,
+        .por, .sas7bdat, .xpt, .arff, or C4.5's .data and .test), a database, such as "postgresql://host/db#people" or
+        "people.duckdb#people", or a pandas, polars or pyarrow frame.
     roles : mapping of str to str, optional
         Roles of columns: "target", "identifier", "quasi-identifier", "sensitive", "unit", "weight" or "unchanged".
     category : sequence of str, optional
@@ -87,6 +91,10 @@ def read(
     decimal, thousands : str or mapping of str to str, optional
         The decimal separator of a CSV file, "." or ",", and that of thousands: ",", ".", " " (any space), "'" or ""
         (none); for all columns or for each. By default they are found, with a warning; 1,234 may need them.
+    sheet : str or int, optional
+        The sheet of an Excel workbook, by its name or its number (the first is 1); needed if several have data.
+    query : str, optional
+        A query of a database, such as "select * from people where year = 2024", instead of one of its tables.
 
     Returns
     -------
@@ -100,9 +108,9 @@ def read(
     (534, 'category')
     """
     columns: dict[str, Any] = {"missing": missing, "category": category, "drop": drop, "roles": roles}
-    if isinstance(source, str | Path):
-        marks: dict[str, Any] = {"delimiter": delimiter, "decimal": decimal, "thousands": thousands}
-        return read_file(source, encoding=encoding, **columns, **marks)
+    if isinstance(source, PLACES):
+        text = {"encoding": encoding, "delimiter": delimiter, "decimal": decimal, "thousands": thousands}
+        return read_file(source, **columns, **text, sheet=sheet, query=query)  # type: ignore[arg-type]
     return from_frame(source, **columns)
 
 
@@ -457,12 +465,12 @@ def measure(
 
 
 def load(
-    path: str | Path,
+    path: str | Place,
     *,
-    original: str | Path | IntoTable | None = None,
+    original: str | Place | IntoTable | None = None,
     target: str | None = None,
     pairs: str | Path | None = None,
-    control: str | Path | IntoTable | None = None,
+    control: str | Place | IntoTable | None = None,
     plan: Plan | None = None,
     manifest: str | Path | None = None,
 ) -> Loaded:
@@ -502,14 +510,14 @@ def load(
     >>> len(loaded.original), loaded.manifest["recipe"]
     (178, 'additive')
     """
-    place = Path(path)
+    place = place_of(path)
     record = load_record(place, None if manifest is None else Path(manifest))
     if original is None:
         return Loaded(read_file(place, **({} if record.is_of_counts else record.text_options)), record)
     if record.is_of_counts:
         raise TableError(f"{str(place)!r} is a table of counts, which has no rows to measure. Verify it instead.")
     before = _original(original, record, target)
-    aside = read_like(Path(control), before) if isinstance(control, str | Path) else control
+    aside = read_like(place_of(control), before) if isinstance(control, PLACES) else control
     found = recall(
         record,
         before,
@@ -523,21 +531,21 @@ def load(
     return Loaded(found.pair.released, record, found.original, compared, found.release)
 
 
-def _original(original: str | Path | IntoTable, record: Record, target: str | None) -> Table:
+def _original(original: str | Place | IntoTable, record: Record, target: str | None) -> Table:
     """The original table; a file or frame is read in the same way as for the release."""
     if isinstance(original, Table):
         return original
     roles = record.roles | ({target: "target"} if target else {})
-    if not isinstance(original, str | Path):
+    if not isinstance(original, PLACES):
         options = {name: record.options.get(name) or () for name in ("drop", "category")}
         return from_frame(original, **options, missing=record.options.get("missing"), roles=roles)
-    return read_file(original, **record.options, roles=roles)
+    return read_file(original, **record.options_for(original), roles=roles)
 
 
 def verify(
-    path: str | Path,
+    path: str | Place,
     *,
-    original: str | Path | IntoTable | None = None,
+    original: str | Place | IntoTable | None = None,
     key: Key | None = None,
     key_file: str | Path | None = None,
     manifest: str | Path | None = None,
@@ -577,7 +585,7 @@ def verify(
         raise PlanError("Verifying with a key needs the original table. Give original=... too.")
     if key_file is not None and not Path(key_file).exists():
         raise PlanError(f"There is no key file '{key_file}'. Name the one that the release was made with.")
-    place = Path(path)
+    place = place_of(path)
     record = load_record(place, None if manifest is None else Path(manifest))
     table = None if original is None else _original(original, record, None)
     secret = key if key_file is None else key_from_file(Path(key_file))

@@ -15,7 +15,7 @@ from typing import Any
 from leafcover.api import load, read, release, verify
 from leafcover.engine.audience import AUDIENCES, AudienceName, audience_named, plan_within
 from leafcover.engine.evaluate import MOST_SINGLETONS
-from leafcover.engine.manifest import ReleasePaths, beside
+from leafcover.engine.manifest import ReleasePaths, beside, default_output
 from leafcover.engine.project_draft import DraftNote, DraftOptions, code_reason, draft, missing_texts
 from leafcover.engine.project_file import (
     FILE_NAME,
@@ -121,7 +121,7 @@ class Project:
     def paths(self) -> ReleasePaths:
         """The files of the release."""
         given = self.settings.output.table
-        return ReleasePaths(self.folder / given if given else beside(self.input, "released"))
+        return ReleasePaths(self.folder / given if given else default_output(self.input))
 
     @property
     def input(self) -> Path:
@@ -466,6 +466,7 @@ def init(
     missing: Mapping[str, Sequence[str]] | None = None,
     encoding: str | None = None,
     delimiter: str | None = None,
+    sheet: str | int | None = None,
     decimal: SeparatorOption = None,
     thousands: SeparatorOption = None,
     force: bool = False,
@@ -490,6 +491,8 @@ def init(
         For each column, the texts that mean a missing value.
     encoding, delimiter : str, optional
         How a text file is read.
+    sheet : str or int, optional
+        The sheet of a workbook.
     decimal, thousands : str or mapping of str to str, optional
         How its numbers are written.
     force : bool, default False
@@ -515,7 +518,7 @@ def init(
     if audience is not None:
         audience_named(audience)
     text: dict[str, Any] = {"encoding": encoding or "utf-8", "delimiter": delimiter}
-    text |= {"decimal": decimal, "thousands": thousands}
+    text |= {"sheet": sheet, "decimal": decimal, "thousands": thousands}
     tokens = {name: [str(one) for one in texts] for name, texts in (missing or {}).items()}
     data = read(source, category=category, missing=tokens, **text)
     texts = {c.name: missing_texts(c) for c in data if c.name not in (*tokens, *category)}
@@ -532,7 +535,7 @@ def init(
             raise NameUnknown("column", name, data.names)
     chosen = {name: role for name, role in given.items() if role != "target"}
     target = next((name for name, role in given.items() if role == "target"), target)
-    released = beside(source, "released")
+    released = default_output(source)
     options = DraftOptions(
         file=relative(source, place.parent),
         output=relative(place.parent / released.name, place.parent),
@@ -545,6 +548,7 @@ def init(
         missing=tokens,
         encoding=encoding,
         delimiter=delimiter,
+        sheet=sheet,
         decimal=decimal,
         thousands=thousands,
     )

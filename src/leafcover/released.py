@@ -36,6 +36,7 @@ from leafcover.metrics.suite import Measures
 from leafcover.metrics.summary import DecisiveRisk, decisive_lines
 from leafcover.table.atomic import atomic_group, check_output_path
 from leafcover.table.frames import to_frame
+from leafcover.table.sql import Place, place_of
 from leafcover.table.table import Table
 
 if TYPE_CHECKING:
@@ -415,7 +416,7 @@ class Released(_Measurable, Release):
 
     def save(
         self,
-        path: str | Path,
+        path: str | Place,
         *,
         report: str | Path | None = None,
         title: str | None = None,
@@ -431,7 +432,9 @@ class Released(_Measurable, Release):
         ----------
         path : str or Path
             The path of the released table; its suffix determines the format. The manifest, the internal manifest, the
-            pairs and the rows held out are written beside it.
+            pairs and the rows held out are written beside it. Or a table of a database, such as
+            "postgresql://host/db#released": the other files are written beside the file of the database, or in the
+            current folder.
         report : str or Path, optional
             Also measure the release and write both reports.
         title, date : str, optional
@@ -462,7 +465,7 @@ class Released(_Measurable, Release):
         ...     (Path(directory) / "released.csv").exists(), manifest["recipe"]
         (True, 'additive')
         """
-        paths = ReleasePaths(Path(path))
+        paths = ReleasePaths.of(place_of(path))
         keep = None if key_file is None else Path(key_file)
         page = None if report is None else Path(report)
         held = self.held_out is not None

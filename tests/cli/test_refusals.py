@@ -29,7 +29,7 @@ BAD = {
     "rubbish.arrow": (b"nothing", ""),
     "rubbish.csv.gz": (b"not packed", ""),
     "cut.csv.gz": (gzip.compress(b"a,class\n" + b"1,x\n2,y\n" * 5000)[:-20], ""),
-    "what.xlsx": (b"PK", "suffix"),
+    "what.docx": (b"PK", "suffix"),
 }
 
 

@@ -232,7 +232,11 @@ def test_every_recipe_releases_and_verifies(folder, recipe):
     assert (folder / "report.external.html").exists()
 
 
-@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".tsv", ".parquet", ".arrow", ".feather", ".arff", ".data"])
+TEXT = (".csv", ".csv.gz", ".tsv", ".arff", ".data")
+TYPED = (".parquet", ".arrow", ".feather", ".xlsx", ".sav", ".dta", ".xpt", ".duckdb#released")
+
+
+@pytest.mark.parametrize("ending", [*TEXT, *TYPED])
 def test_every_format_can_be_released(folder, ending):
     out = released(folder, out="out" + ending)
     again = leafcover("inspect", out)

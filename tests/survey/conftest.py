@@ -6,20 +6,8 @@ import pytest
 
 from leafcover.survey.pages import page_of
 from tests.survey.collector import collector
-from tests.survey.postgresql import Server, programs
 from tests.survey.surveys import habits
 from tests.survey.visiting import new_page, visited
-
-
-@pytest.fixture(scope="session")
-def postgresql():
-    """A real PostgreSQL server, stopped when the tests end."""
-    pytest.importorskip("psycopg", reason="needs the package psycopg: make test installs it")
-    if (found := programs()) is None:
-        pytest.skip("needs a PostgreSQL server: make postgresql installs it")
-    server = Server(found)
-    yield server
-    server.stop()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -19,7 +19,12 @@ from leafcover.cli.main import check_interrupt, stoppable
 from leafcover.errors import LeafcoverError, NameUnknown, PlanError, ValueOutOfRange, quoted
 
 if TYPE_CHECKING:
+    from leafcover.table import sql
     from leafcover.table.table import Table
+
+    Place: TypeAlias = sql.Place
+else:
+    Place = Path  # typer knows no unions; `place` decides
 
 app = typer.Typer(
     name="leafcover",
@@ -49,6 +54,13 @@ def common(
     ] = False,
 ) -> None:
     """Release perturbed microdata, and measure its utility and disclosure risk."""
+
+
+def place(text: str) -> "Place":
+    """A file, or a table of a database."""
+    from leafcover.table.sql import place_of
+
+    return place_of(text)
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
@@ -85,6 +97,8 @@ GIVEN = (
         "decimal",
         "thousands",
         "missing",
+        "sheet",
+        "query",
         "original",
         "manifest",
         "pairs",
@@ -292,6 +306,24 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
         ),
         [],
     ),
+    "sheet": (
+        Annotated[
+            str | None,
+            typer.Option(
+                "--sheet", metavar="SHEET", help="Name or number of the sheet of a workbook.", rich_help_panel="Columns"
+            ),
+        ],
+        None,
+    ),
+    "query": (
+        Annotated[
+            str | None,
+            typer.Option(
+                "--query", metavar="SQL", help="A query of a database instead of a table.", rich_help_panel="Columns"
+            ),
+        ],
+        None,
+    ),
 }
 
 
@@ -311,15 +343,21 @@ class Reading:
     delimiter: str | None = None
     decimal: tuple[str, ...] = ()
     thousands: tuple[str, ...] = ()
+    sheet: str | None = None
+    query: str | None = None
 
-    def read(self, path: Path, *, target: str | None = None) -> "Table":
+    def read(self, path: "Place", *, target: str | None = None) -> "Table":
         """Read the table with its roles."""
         from leafcover.table.io import read
 
         used = [*self.roles(target), *self.category, *self.missing_tokens()]
         if both := [name for name in used if name in self.drop]:
             raise PlanError(f"Column {both[0]!r} is dropped by --drop and named by another option. Remove one of them.")
-        return read(path, **self.arguments(), drop=self.drop, roles=self.roles(target))
+        return read(path, **self.arguments(), query=self.query, drop=self.drop, roles=self.roles(target))
+
+    def read_other(self, path: "Place", *, target: str | None = None) -> "Table":
+        """Read another table with the same columns; a query is only for the first."""
+        return replace(self, query=None).read(path, target=target)
 
     def options(self) -> list[str]:
         """The options as command-line arguments, without those at their defaults."""
@@ -340,11 +378,12 @@ class Reading:
             "delimiter": self.delimiter,
             "decimal": separators("--decimal", self.decimal),
             "thousands": separators("--thousands", self.thousands),
+            "sheet": self.sheet,
         }
 
     def like(self, table: "Table") -> "Reading":
-        """The same options for a second file, with the separators that were found in the first."""
-        return self.with_separators(table.reading.decimal, table.reading.thousands)
+        """The same options for a second table, with the separators that were found in the first; without its query."""
+        return replace(self.with_separators(table.reading.decimal, table.reading.thousands), query=None)
 
     def with_separators(self, decimal: Any, thousands: Any) -> "Reading":
         """These options, with separators where none are given."""

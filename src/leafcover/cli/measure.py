@@ -10,12 +10,14 @@ import typer
 from leafcover.cli.app import (
     Date,
     Force,
+    Place,
     Quiet,
     Reading,
     Title,
     app,
     as_options,
     guarded,
+    place,
     progress,
     refuse_unknown,
     warn,
@@ -32,14 +34,12 @@ if TYPE_CHECKING:
     from leafcover.released import Loaded
 
 OriginalFile = Annotated[
-    Path | None,
-    typer.Argument(metavar="[ORIGINAL]", help="The original table. [that of the project]", readable=False),
+    Place | None, typer.Argument(metavar="[ORIGINAL]", help="The original table. [that of the project]", parser=place)
 ]
 STANDARD_OUTPUT = Path("-")
 SECOND = 1_000_000_000  # nanoseconds: files of one command are renamed one after the other
 ReleasedFile = Annotated[
-    Path | None,
-    typer.Argument(metavar="[RELEASED]", help="The released table. [that of the project]", readable=False),
+    Place | None, typer.Argument(metavar="[RELEASED]", help="The released table. [that of the project]", parser=place)
 ]
 
 
@@ -57,8 +57,8 @@ def measure(
         typer.Option(metavar="P", help="The original row of each released row. [RELEASED.pairs]", readable=False),
     ] = None,
     control: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Rows from the same population that were not released.", readable=False),
+        Place | None,
+        typer.Option(metavar="FILE", help="Rows from the same population that were not released.", parser=place),
     ] = None,
     plan: Annotated[
         Path | None,
@@ -131,7 +131,7 @@ def measure(
     if report is not None:
         require_report()
     if project is None:
-        reading, target = _as_released(reading, target, load_record(released))
+        reading, target = _as_released(reading, target, load_record(released), original)
         before = reading.read(original, target=target)
         refuse_unknown(before, reading, target)
     else:
@@ -216,11 +216,12 @@ def report(
     else:
         assert original is not None
         assert released is not None
-        out = beside(released, "report", ".html") if out is None else out
-        reading, target = _as_released(reading, target, load_record(released))
+        record = load_record(released)
+        out = beside(record.paths.table, "report", ".html") if out is None else out
+        reading, target = _as_released(reading, target, record, original)
         before = reading.read(original, target=target)
         refuse_unknown(before, reading, target)
-    if project is not None and not force and _is_newer(out, released):
+    if project is not None and not force and _is_newer(out, project.paths.table):
         say = catalogue("project")
         typer.echo(as_options(say("report-exists")))
         _print_report(out)
@@ -246,7 +247,7 @@ def _check_risk(found: "Loaded", limit: float, tell: "Progress", measures: "Meas
         raise
 
 
-def _as_released(reading: Reading, target: str | None, record: "Record") -> tuple[Reading, str | None]:
+def _as_released(reading: Reading, target: str | None, record: "Record", original: Place) -> tuple[Reading, str | None]:
     """Reading options that the user did not give, from the manifest of the release."""
     if record.internal is None:
         return reading, target
@@ -270,11 +271,13 @@ def _as_released(reading: Reading, target: str | None, record: "Record") -> tupl
     if reading.delimiter is None:
         filled["delimiter"] = known.get("delimiter")
     reading = reading.with_separators(known.get("decimal"), known.get("thousands"))
+    there = record.options_for(original)
+    filled |= {name: there.get(name) for name in ("sheet", "query") if getattr(reading, name) is None}
     return replace(reading, **filled), target if target is not None else record.target or None
 
 
 def _check_files(
-    original: Path, released: Path, control: Path | None, json_file: Path | None, report: Path | None, force: bool
+    original: Place, released: Place, control: Place | None, json_file: Path | None, report: Path | None, force: bool
 ) -> None:
     """Raise an error if an output is also an input or another output."""
     from leafcover.engine.files import check_report_name, external_report

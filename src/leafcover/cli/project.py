@@ -16,6 +16,7 @@ import typer
 
 from leafcover.cli.app import (
     Force,
+    Place,
     Quiet,
     Reading,
     app,
@@ -46,7 +47,7 @@ FILE = Path("leafcover.toml")
 # Where each option stands in a project file. Lists are added to, roles and settings replaced one by one.
 KEYS = {
     **{name: (name,) for name in ("title", "date", "target", "audience")},
-    **{name: ("input", name) for name in ("encoding", "delimiter")},
+    **{name: ("input", name) for name in ("encoding", "delimiter", "sheet")},
     **{name: ("method", name) for name in ("recipe", "bins", "plan", "find_rules", "sequence", "most_rows")},
     **{name: ("method", name) for name in ("rare", "share", "weights", "hold_out", "sample")},
     **{name: ("method", name) for name in ("rules", "keep_tables", "recode")},
@@ -86,7 +87,7 @@ class Given:
     changes: dict[str, Any] = field(default_factory=dict)  # the options, as changes of the file
     chosen: dict[str, Any] = field(default_factory=dict)  # what the command chose, in the same way
 
-    def project(self, *tables: Path | None) -> "Project | None":
+    def project(self, *tables: Place | None) -> "Project | None":
         """The project with the options of the command line, if no table was given."""
         if any(one is not None for one in tables):
             if self.save:
@@ -101,6 +102,8 @@ class Given:
         from leafcover.engine.project_file import find_project
         from leafcover.project import Project
 
+        if self._is_given("query"):
+            self.fail("--query is for a database, and the table of a project is a file. Leave it out, or give a table.")
         if self.folder is None and find_project(Path()) is None:
             self.fail(
                 "Missing argument: there is no project file here. Give a table, or make one: leafcover init TABLE"
@@ -249,7 +252,7 @@ class Original:
     """The table of a command, and the project it belongs to, if any."""
 
     table: "Table"
-    path: Path
+    path: Place
     target: str | None
     project: "Project | None"
 
@@ -257,7 +260,12 @@ class Original:
         """The classes of a numeric target."""
         return given if self.project is None else self.project.settings.method.bins
 
-    def read_alike(self, path: Path, reading: Reading) -> "Table":
+    @property
+    def place(self) -> Place:
+        """Where the table is, also if it was the only one of its database."""
+        return self.path if isinstance(self.path, Path) else self.path.named(self.table.reading.name)
+
+    def read_alike(self, path: Place, reading: Reading) -> "Table":
         """Another table, read in the same way."""
         if self.project is None:
             return reading.like(self.table).read(path, target=self.target)
@@ -268,7 +276,7 @@ class Original:
 
 
 def read_original(
-    given: Given, table: Path | None, reading: Reading, target: str | None, *, decided: bool = False
+    given: Given, table: Place | None, reading: Reading, target: str | None, *, decided: bool = False
 ) -> Original:
     """Read the table that was given, or that of the project, in which everything must be ``decided``."""
     project = given.project(table)
@@ -282,7 +290,7 @@ def read_original(
     return Original(data, table, target, None)
 
 
-def read_with_target(given: Given, table: Path | None, reading: Reading, target: str | None) -> tuple[Original, str]:
+def read_with_target(given: Given, table: Place | None, reading: Reading, target: str | None) -> tuple[Original, str]:
     """The same for a command that needs a target, and the target."""
     if table is not None and target is None:
         given.fail("Missing option '--target'.")
@@ -328,6 +336,7 @@ def init(
         missing=reading.missing_tokens(),
         encoding=None if reading.encoding == "utf-8" else reading.encoding,
         delimiter=reading.delimiter,
+        sheet=reading.sheet,
         decimal=separators("--decimal", reading.decimal),
         thousands=separators("--thousands", reading.thousands),
         force=force,

@@ -11,11 +11,13 @@ from leafcover.cli.app import (
     Date,
     Force,
     Json,
+    Place,
     Quiet,
     Reading,
     Title,
     app,
     guarded,
+    place,
     progress,
     warn,
     with_reading,
@@ -24,17 +26,18 @@ from leafcover.cli.project import AudienceOption, Given, read_original, with_pro
 from leafcover.errors import OutputError, PlanError, ValueOutOfRange
 
 if TYPE_CHECKING:
-    from leafcover.engine.manifest import ReleasePaths, beside
+    from leafcover.engine.manifest import ReleasePaths
     from leafcover.recipes.plan import Plan
     from leafcover.released import Released
 
 
 TableFile = Annotated[
-    Path | None,
+    Place | None,
     typer.Argument(
         metavar="[TABLE]",
-        help="A table: .csv .tsv (.gz) .parquet .arrow .arff .data [that of the project]",
-        readable=False,
+        help="A table: .csv .tsv (.gz) .parquet .arrow .xlsx .dta .sav .sas7bdat .xpt .arff .data, or of a database: "
+        "postgresql://host/db#people [that of the project]",
+        parser=place,
     ),
 ]
 Target = Annotated[
@@ -132,9 +135,13 @@ def release(
     table: TableFile = None,
     *,
     out: Annotated[
-        Path | None,
+        Place | None,
         typer.Option(
-            "-o", "--out", metavar="OUT", help="The path of the released table. [TABLE.released.csv]", readable=False
+            "-o",
+            "--out",
+            metavar="OUT",
+            help="The path of the released table, or a table of a database. [TABLE.released.csv]",
+            parser=place,
         ),
     ] = None,
     target: Target = None,
@@ -222,7 +229,9 @@ def release(
     from leafcover.api import release as release_table
     from leafcover.engine.evaluate import MOST_SINGLETONS
     from leafcover.engine.files import check_outputs
-    from leafcover.engine.manifest import ReleasePaths
+    from leafcover.engine.manifest import ReleasePaths, default_output
+    from leafcover.table.io import check_output_format, format_of
+    from leafcover.table.office_formats import formula_columns
 
     chosen = _plan(plan, recipe, settings, bins, has_rules=bool(rules) or find_rules is not None)
     source = read_original(given, table, reading, target, decided=True)
@@ -250,21 +259,23 @@ def release(
             "max_singletons": MOST_SINGLETONS if audience is None else None,
             "project": given.folder,
         }
-        outputs: dict[str, Any] = {"path": out or beside(source.path, "released"), "report": report, "title": title}
+        outputs: dict[str, Any] = {"path": out or default_output(source.path), "report": report, "title": title}
         outputs |= {"date": date, "key_file": key_file, "publish_tree": publish_tree}
     else:
         from leafcover.project import EXPERIMENT
 
         arguments, outputs = project.arguments, project.outputs
         arguments |= EXPERIMENT if seed is not None else {}
-    paths, report = ReleasePaths(outputs["path"]), outputs["report"]
+    paths, report = ReleasePaths.of(outputs["path"]), outputs["report"]
     arguments |= {"seed": seed}
     arguments |= {"max_singletons": 1.0} if force else {}
     arguments |= {"again": again, "replaces": paths.table.name if replace else None}
     force = force or replace
     aside = any(arguments.get(name) is not None for name in ("hold_out", "sample"))
     files = {"report": report, "key_file": arguments["key_file"], "held_out": aside}
-    check_outputs(source.path, paths, **files, force=force)
+    check_outputs(source.place, paths, **files, force=force)
+    if paths.database is None:
+        check_output_format(paths.table, original)
     if report is not None:
         from leafcover.reporting.html_page import require_report
 
@@ -281,6 +292,12 @@ def release(
         typer.echo(json.dumps({**manifest, "ledger": made.ledger}, ensure_ascii=False))
     elif not quiet:
         warn_all(tuple(w for w in made.warnings if w not in original.warnings and w not in str(made)), quiet)
+        text = paths.database is None and format_of(paths.table) == "csv"
+        if formulas := formula_columns(made.table) if text else ():
+            warn(
+                f"{', '.join(map(repr, formulas))}: texts begin with =, +, - or @, and a spreadsheet may take them for "
+                "formulas. Tell readers to import the file as text, or release an .xlsx workbook."
+            )
         _print(made, paths, report, arguments["max_risk"])
 
 
@@ -302,7 +319,7 @@ def _print(made: "Released", paths: "ReleasePaths", report: Path | None, max_ris
 def _print_files(made: "Released", paths: "ReleasePaths", report: Path | None) -> None:
     from leafcover.engine.files import external_report
 
-    typer.echo(f"\nreleased  {paths.table}\nmanifest  {paths.manifest}")
+    typer.echo(f"\nreleased  {paths.place}\nmanifest  {paths.manifest}")
     if report:
         typer.echo(f"report    {external_report(report)}  (to publish)\n          {report}  (for you alone)")
     private = [paths.internal, *([paths.pairs] if made.descends else [])]
@@ -434,7 +451,7 @@ def counts(
 
     source, paths = read_original(given, table, reading, None), ReleasePaths(out)
     data = source.table
-    check_outputs(source.path, paths, report=None, key_file=key_file, held_out=False, force=force)
+    check_outputs(source.place, paths, report=None, key_file=key_file, held_out=False, force=force)
     warn_all(data.warnings, quiet)
     made = count_table(
         data,
@@ -468,12 +485,11 @@ def counts(
 @with_project("key_file")
 def verify(
     released: Annotated[
-        Path | None,
-        typer.Argument(metavar="[OUT]", help="A table that `leafcover release` wrote.", readable=False),
+        Place | None, typer.Argument(metavar="[OUT]", help="A table that `leafcover release` wrote.", parser=place)
     ] = None,
     *,
     original: Annotated[
-        Path | None, typer.Option(metavar="TABLE", help="The original: check every guarantee.", readable=False)
+        Place | None, typer.Option(metavar="TABLE", help="The original: check every guarantee.", parser=place)
     ] = None,
     key_file: Annotated[
         Path | None, typer.Option(metavar="K", help="The key: repeat the release byte for byte.", readable=False)

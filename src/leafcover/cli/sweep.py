@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leafcover.cli.app import Force, Json, Quiet, Reading, app, guarded, progress, warn, with_reading
+from leafcover.cli.app import Force, Json, Place, Quiet, Reading, app, guarded, progress, warn, with_reading
 from leafcover.cli.main import stoppable
 from leafcover.cli.project import AudienceOption, Given, Original, read_original, read_with_target, with_project
 from leafcover.cli.release import (
@@ -154,7 +154,7 @@ def _stopped(scores: Path | None) -> str:
     return say("stopped-unsaved")
 
 
-def _check_files(table: Path, report: Path | None, scores: Path | None) -> None:
+def _check_files(table: Place, report: Path | None, scores: Path | None) -> None:
     if report is not None and report.suffix not in (".html", ".htm"):
         raise OutputError(f"The report '{report}' must end in .html.")
     named = {"the table": table, "the report": report, "the scores": scores}

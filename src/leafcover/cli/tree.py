@@ -3,12 +3,11 @@
 import json
 from dataclasses import asdict
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from leafcover.cli.app import Json, Quiet, Reading, app, guarded, warn, with_reading
+from leafcover.cli.app import Json, Place, Quiet, Reading, app, guarded, place, warn, with_reading
 from leafcover.cli.project import Given, Predicted, read_original, read_with_target, with_project
 from leafcover.cli.release import Bins, TableFile, Target
 from leafcover.errors import ValueOutOfRange
@@ -44,7 +43,7 @@ def tree(
     target: Predicted = None,
     form: Annotated[TreeFormat, typer.Option("--format", help="Output format.")] = TreeFormat.text,
     test: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also count errors on the rows of this file.", readable=False)
+        Place | None, typer.Option(metavar="FILE", help="Also count errors on the rows of this file.", parser=place)
     ] = None,
     no_prune: Annotated[bool, typer.Option("--no-prune", help="Show the tree before pruning.")] = False,
     min_records: Annotated[int, typer.Option(help="Minimum rows in at least two branches of a test.")] = 2,
@@ -128,7 +127,7 @@ def forest(
         typer.Option(help="Rows with missing values: drop, share among branches, or auto (drop if half are complete)."),
     ] = Incomplete.auto,
     test: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also count errors on the rows of this file.", readable=False)
+        Place | None, typer.Option(metavar="FILE", help="Also count errors on the rows of this file.", parser=place)
     ] = None,
     bins: Bins = None,
     quiet: Quiet = False,

@@ -1,7 +1,9 @@
 """Write the files of a release, all or none, and read them back."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields
 from hashlib import file_digest, sha256
 from io import StringIO
@@ -23,12 +25,14 @@ from leafcover.keyed_random import key_text
 from leafcover.metrics.pair import Pair, pair_of
 from leafcover.recipes.plan import Plan, recoded_table, step_table, tied_by
 from leafcover.recipes.plan_file import parse_plan
-from leafcover.table.atomic import atomic_group, check_output_path
+from leafcover.table.atomic import StageFile, atomic_group, check_output_path
 from leafcover.table.io import companion_files, read, write_to
+from leafcover.table.sql import Place, check_database_output, written_table
 from leafcover.table.table import Table, without_unused_levels
 from leafcover.table.tied_columns import TiedColumns
 from leafcover.table.weights import KeptFact
 
+SECRET = re.compile("passw|pwd|secret", re.IGNORECASE)  # in a query, which is then kept nowhere
 LEDGER_FOLDER = ".leafcover"  # in a project folder; private
 
 
@@ -61,14 +65,13 @@ def save_release(
     held out); pairs refer to the file. Everything is written to temporary files first; only when all of them are
     complete are they renamed, the table last. Rows that an overwritten release held out go with it.
     """
-    with atomic_group(force=force, remove=_stale(paths, original, release, held_out)) as part:
-        # Files are renamed in reverse order of entry, so the table, entered first, appears last.
-        table_part = part(paths.table, False)
-        write_to(release.table, paths.table, table_part)
-        for path, content in companion_files(release.table, paths.table).items():  # the .names of a C4.5 table
-            part(path, False).write_text(content, "utf-8")
-        with table_part.open("rb") as file:
-            mark = file_digest(file, "sha256").hexdigest()
+    with (
+        _in_database(release.table, paths, force=force) as digest,
+        atomic_group(force=force, remove=_stale(paths, original, release, held_out)) as part,
+    ):
+        # A table in a database appears after the files. Files are renamed in reverse order of entry, so a table in a
+        # file, entered first, appears last too.
+        mark = digest or _write_table(release.table, paths.table, part)
         outward = external(release, file=paths.table.name, sha256=mark, publish_tree=publish_tree)
         if few := not_reached(release.step_table, release.plan, release.partitions, published=True):
             outward["not_reached"] = list(few)
@@ -98,12 +101,7 @@ def save_counts(release: CountRelease, path: Path, *, key_file: Path | None, for
     check_outputs(None, paths, report=None, key_file=key_file, held_out=False, force=force)
     stale = [one for one in (paths.pairs, paths.rows) if paths.internal.exists() and one.is_file()]
     with atomic_group(force=force, remove=stale) as part:
-        table_part = part(paths.table, False)
-        write_to(release.table, paths.table, table_part)
-        for companion, content in companion_files(release.table, paths.table).items():
-            part(companion, False).write_text(content, "utf-8")
-        with table_part.open("rb") as file:
-            mark = file_digest(file, "sha256").hexdigest()
+        mark = _write_table(release.table, paths.table, part)
         outward = external_counts(release, file=paths.table.name, sha256=mark)
         text = _json(outward)
         inward = internal_counts(release, outward, reading=_reading(release.original, ""))
@@ -113,6 +111,21 @@ def save_counts(release: CountRelease, path: Path, *, key_file: Path | None, for
         if key_file is not None and release.new_key is not None:
             part(key_file, True).write_text(key_text(release.new_key), "utf-8")
     return outward
+
+
+def _in_database(table: Table, paths: ReleasePaths, *, force: bool) -> AbstractContextManager[str]:
+    """Write a table into its database, if that is where it goes; the digest of the table, or nothing."""
+    return nullcontext("") if paths.database is None else written_table(table, paths.database, force=force)
+
+
+def _write_table(table: Table, path: Path, part: StageFile) -> str:
+    """Write a table and its companions; the digest of the table's file."""
+    table_part = part(path, False)
+    write_to(table, path, table_part)
+    for companion, content in companion_files(table, path).items():  # the .names of a C4.5 table
+        part(companion, False).write_text(content, "utf-8")
+    with table_part.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 def _stale(paths: ReleasePaths, original: Table, release: Release, held_out: Table | None) -> list[Path]:
@@ -140,6 +153,8 @@ def _reading(original: Table, target: str) -> dict[str, Any]:
         "delimiter": options.delimiter,
         "decimal": options.decimal,
         "thousands": options.thousands,
+        "sheet": options.sheet,
+        "query": None if options.query is None or SECRET.search(options.query) else options.query,
     }
 
 
@@ -162,13 +177,15 @@ def check_report_name(report: Path | None) -> None:
 
 
 def check_outputs(
-    table: Path | None, paths: ReleasePaths, *, report: Path | None, key_file: Path | None, held_out: bool, force: bool
+    table: Place | None, paths: ReleasePaths, *, report: Path | None, key_file: Path | None, held_out: bool, force: bool
 ) -> None:
     """Raise an error for outputs that cannot be written, that exist, or that coincide with another file."""
+    if paths.database is not None:
+        check_database_output(paths.database, force=force)
     if not paths.table.name or paths.table.name == "..":
         raise OutputError(f"Output '{paths.table}' has no file name. Give one, such as -o released.csv.")
     check_report_name(report)
-    outputs = {"the released table": paths.table, "its manifest": paths.manifest}
+    outputs: dict[str, Place] = {"the released table": paths.place, "its manifest": paths.manifest}
     outputs |= {"its internal manifest": paths.internal, "its pairs": paths.pairs}
     if held_out:
         outputs |= {"the rows held out": paths.held_out, "the numbers of the released rows": paths.rows}
@@ -182,7 +199,7 @@ def check_outputs(
         if place in taken:
             raise OutputError(f"'{path}' would be both {taken[place]} and {words}. Give them different names.")
         taken[place] = words
-    for path in outputs.values():
+    for path in (path for path in outputs.values() if isinstance(path, Path)):
         check_output_path(path, force=force)
         if LEDGER_FOLDER in path.resolve().parts:
             raise OutputError(f"Output '{path}' is in the private folder of a ledger. Give a name outside of it.")
@@ -229,7 +246,7 @@ class Recalled:
     release: Release | None
 
 
-def read_like(path: Path, original: Table, category: Sequence[str] = ()) -> Table:
+def read_like(path: Place, original: Table, category: Sequence[str] = ()) -> Table:
     """Read a second table like the original, as far as it has the columns; categories of the original stay categories.
 
     ``category`` names columns that are categories in this table alone. Without the others a category could look

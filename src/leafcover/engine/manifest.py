@@ -22,9 +22,10 @@ from leafcover.engine.run import (
     TreeFact,
 )
 from leafcover.engine.statement import assumed
-from leafcover.errors import TableError
+from leafcover.errors import OutputError, TableError
 from leafcover.recipes.plan import Plan
 from leafcover.recipes.plan_file import plan_text
+from leafcover.table.sql import DatabaseTable, Place, place_of
 from leafcover.table.weights import KeptFact
 
 if TYPE_CHECKING:
@@ -313,14 +314,20 @@ class Record:
     def options(self) -> dict[str, Any]:
         """How the original was read, as arguments of `leafcover.read`."""
         known = {} if self.internal is None else self.internal["reading"]
-        names = ("drop", "category", "missing", "encoding", "delimiter", "decimal", "thousands")
+        names = ("drop", "category", "missing", "encoding", "delimiter", "decimal", "thousands", "sheet", "query")
         return {name: known[name] for name in names if name in known}
+
+    def options_for(self, original: Any) -> dict[str, Any]:
+        """The same for an original at a place, which may now be in a file or a table instead of a query."""
+        place = place_of(original)
+        queried = isinstance(place, DatabaseTable) and not place.name
+        return {name: content for name, content in self.options.items() if name != "query" or queried}
 
     @property
     def text_options(self) -> dict[str, Any]:
-        """How the released table is read: like the original, without the columns that it has no longer."""
+        """How the released table is read: like the original, but whole, and without columns that it has no longer."""
         released = {column["name"] for column in (self.external or self.internal or {}).get("columns", ())}
-        found = {name: content for name, content in self.options.items() if name != "drop"}
+        found = {name: one for name, one in self.options.items() if name not in ("drop", "sheet", "query")}
         for option, content in found.items():
             if isinstance(content, dict):
                 found[option] = {name: what for name, what in content.items() if name in released}
@@ -338,13 +345,13 @@ class Record:
         return "" if self.internal is None else self.internal.get("target") or ""
 
 
-def load_record(path: Path, manifest: Path | None = None) -> Record:
+def load_record(path: Place, manifest: Path | None = None) -> Record:
     """The manifests beside a released table. For a renamed table they are found by its hash.
 
     ``manifest`` names the external manifest if it is elsewhere.
     """
-    paths = ReleasePaths(path) if manifest is None else _paths_of(manifest)
-    if manifest is None and not paths.manifest.exists() and path.is_file():
+    paths = ReleasePaths.of(path) if manifest is None else _paths_of(manifest, path)
+    if manifest is None and isinstance(path, Path) and not paths.manifest.exists() and path.is_file():
         paths = _renamed(path) or paths
     outer = _checked(paths.manifest, _External) if manifest is not None or paths.manifest.exists() else None
     form = _InternalCounts if outer is not None and "counts" in outer else _Internal
@@ -352,11 +359,12 @@ def load_record(path: Path, manifest: Path | None = None) -> Record:
     return Record(paths, outer, inner)
 
 
-def _paths_of(manifest: Path) -> "ReleasePaths":
+def _paths_of(manifest: Path, place: Place | None = None) -> "ReleasePaths":
     ending = ReleasePaths(Path("x")).manifest.name[1:]
     if not manifest.name.endswith(ending):
         raise TableError(f"The name of a manifest must end in {ending}. Got {str(manifest)!r}.")
-    return ReleasePaths(manifest.with_name(manifest.name.removesuffix(ending)))
+    database = place if isinstance(place, DatabaseTable) else None
+    return ReleasePaths(manifest.with_name(manifest.name.removesuffix(ending)), database)
 
 
 def _renamed(path: Path) -> "ReleasePaths | None":
@@ -389,9 +397,20 @@ def _checked(place: Path, form: type) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ReleasePaths:
-    """The paths of the files of a release."""
+    """The paths of the files of a release. Those of a table in a database are beside ``table``, where no file is."""
 
     table: Path
+    database: DatabaseTable | None = None
+
+    @classmethod
+    def of(cls, place: Place) -> "ReleasePaths":
+        """The paths for a file, or for a table of a database."""
+        return cls(place) if isinstance(place, Path) else cls(place.companion, place)
+
+    @property
+    def place(self) -> Place:
+        """Where the table is."""
+        return self.table if self.database is None else self.database
 
     def beside(self, ending: str) -> Path:
         """A file that belongs to the table."""
@@ -419,7 +438,9 @@ class ReleasePaths:
 
     @property
     def held_out(self) -> Path:
-        """The rows that were held out first."""
+        """The rows that were held out first; they do not go into a database, which others may read."""
+        if self.database is not None:
+            return self.beside(".held-out.parquet")
         stem, *endings = self.table.name.split(".")
         return self.table.with_name(".".join([stem, "held-out", *endings]))
 
@@ -433,6 +454,15 @@ def beside(table: Path, word: str, suffix: str = "") -> Path:
     stem, *endings = table.name.split(".")
     kept = [suffix.removeprefix(".")] if suffix else endings
     return table.with_name(".".join([stem, word, *kept]))
+
+
+def default_output(place: Place) -> Path:
+    """TABLE.released.csv beside a table, or in a format that can be written."""
+    if not isinstance(place, Path):
+        raise OutputError("The table comes from a database, so its release has no default path. Name an output.")
+    from leafcover.table.statistical_formats import INSTEAD
+
+    return beside(place.with_suffix(INSTEAD.get(place.suffix.lower(), place.suffix)), "released")
 
 
 def manifest_of(path: Path) -> dict[str, Any]:

@@ -82,6 +82,7 @@ class DraftOptions:
     missing: Mapping[str, Sequence[str]] = field(default_factory=dict)
     encoding: str | None = None
     delimiter: str | None = None
+    sheet: str | int | None = None
     decimal: SeparatorOption = None
     thousands: SeparatorOption = None
 
@@ -315,9 +316,11 @@ def _input(table: Table, options: DraftOptions) -> Iterator[str]:
         "[input]",
         _line("file", options.file, say("about-file", rows=len(table), columns=len(table.names))),
     )
-    for key in ("encoding", "delimiter", "decimal", "thousands"):
+    for key in ("encoding", "delimiter", "sheet", "decimal", "thousands"):
         if (given := getattr(options, key)) is not None:
-            yield _line(key, given if isinstance(given, str) else {toml_key(n): mark for n, mark in given.items()})
+            yield _line(
+                key, given if isinstance(given, str | int) else {toml_key(n): mark for n, mark in given.items()}
+            )
     if options.category:
         yield _line("category", list(options.category), say("about-category"))
     if options.missing:

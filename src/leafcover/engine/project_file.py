@@ -63,6 +63,7 @@ class ProjectInput(_FileTable):
     file: Text
     encoding: Text | None = None
     delimiter: str | None = None
+    sheet: str | int | None = None
     decimal: str | dict[str, str] | None = None
     thousands: str | dict[str, str] | None = None
     category: Texts = ()

@@ -41,6 +41,7 @@ from leafcover.table.infer import (
     text_timestamps,
     token_numbers,
 )
+from leafcover.table.output import duration_seconds, time_of_day_text
 from leafcover.table.table import MAX_GRID_POINTS, Column, Format, Grid, RawColumn, Source, TextFormat
 
 
@@ -214,10 +215,11 @@ def _pandas_dtype(kind: Any, dtype: str) -> str:
 
 # Columns from typed arrays (Parquet, Arrow, frames). A type is a declaration, except that text may be dates or times.
 #
-# Integers, floats and decimals are numbers. Dates and timestamps keep their unit and time zone. Booleans, text, times
-# of day and dictionary-encoded columns (pandas or polars categoricals) are categories. Text that looks like a number
-# stays text: pandas and polars convert numbers when they read a file, so it was meant. They leave dates as text, so
-# text in which every known value is a date or time is read as in a text file, and stays text in the output.
+# Integers, floats, decimals and durations (in seconds) are numbers. Dates and timestamps keep their unit and time
+# zone. Booleans, text, times of day and dictionary-encoded columns (pandas or polars categoricals) are categories. Text
+# that looks like a number stays text: pandas and polars convert numbers when they read a file, so it was meant. They
+# leave dates as text, so text in which every known value is a date or time is read as in a text file, and stays text in
+# the output.
 
 
 def from_typed(
@@ -255,8 +257,12 @@ def from_typed(
         raise TableError(f"Column {name!r} has durations, which cannot mean missing. Replace them by nulls.")
     if tokens:
         return _without_tokens(name, stored, tokens)
-    if pa.types.is_integer(kind) or pa.types.is_duration(kind):
+    if pa.types.is_integer(kind):
         return _integers(name, stored)
+    if pa.types.is_duration(kind):
+        seconds = duration_seconds(stored)
+        grid = infer_grid(seconds[~np.isnan(seconds)])
+        return InferredColumn(Column(name, "number", seconds, (), grid, None, stored))
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return _floats(name, stored)
     if pa.types.is_date(kind):
@@ -370,7 +376,7 @@ def _category(name: str, stored: Any, tokens: Sequence[str] | None) -> InferredC
     values = encoded.dictionary
     _refuse_nested(name, values.type)
     try:
-        texts = values.cast(pa.string())
+        texts = time_of_day_text(values) if pa.types.is_time(values.type) else values.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise TableError(
             f"Column {name!r} has the unsupported type {values.type}. Convert it to text, or drop it."
@@ -389,9 +395,8 @@ def _category(name: str, stored: Any, tokens: Sequence[str] | None) -> InferredC
 
 
 def _integers(name: str, stored: Any) -> InferredColumn:
-    whole = stored.cast(pa.int64()) if pa.types.is_duration(stored.type) else stored
-    values = as_floats(whole)
-    largest = max(abs(end or 0) for end in pc.min_max(whole).as_py().values())
+    values = as_floats(stored)
+    largest = max(abs(end or 0) for end in pc.min_max(stored).as_py().values())
     if largest >= MAX_GRID_POINTS:
         return InferredColumn(Column(name, "number", values, (), None, None, stored), (large_integer_warning(name),))
     return InferredColumn(Column(name, "number", values, (), Grid(0), None, stored))

@@ -29,8 +29,16 @@ from leafcover.table.infer import (
     settle_separators,
 )
 from leafcover.table.legacy_formats import names_text, read_arff, read_c45, write_arff, write_c45
+from leafcover.table.office_formats import check_excel_output, read_excel, write_excel
 from leafcover.table.output import as_text, as_typed
 from leafcover.table.separators import NOTHING_GIVEN, GivenSeparators, SeparatorOption
+from leafcover.table.sql import DatabaseTable, Place, place_of, read_database, written_table
+from leafcover.table.statistical_formats import (
+    READERS,
+    check_statistical_output,
+    read_statistical,
+    write_statistical,
+)
 from leafcover.table.table import (
     IntoTable,
     RawColumn,
@@ -52,8 +60,12 @@ SUFFIXES = {
     ".arff": "arff",
     ".data": "c45",
     ".test": "c45",
+    ".xlsx": "excel",
+    **dict.fromkeys(READERS, "statistical"),
 }
 
+
+OTHER_WORKBOOKS = (".xls", ".xlsb", ".xlsm", ".ods")  # refused, with what to do
 
 MissingTokens: TypeAlias = Mapping[str, Sequence[str | float] | str | float]  # for each column
 
@@ -68,16 +80,19 @@ def format_of(path: Path) -> str:
     packed = suffixes[-1:] == [".gz"]
     last = suffixes[:-1] if packed else suffixes
     found = SUFFIXES.get(last[-1]) if last else None
+    if last and last[-1] in OTHER_WORKBOOKS:
+        raise TableError(f"'{path}' is a {last[-1]} workbook, which is not supported. Save it as .xlsx, and give that.")
     if found is None or (packed and found != "csv"):
         given = f"the suffix {''.join(suffixes[-2:] if packed else suffixes[-1:])!r}" if suffixes else "no suffix"
         raise TableError(
-            f"'{path}' has {given}, so its format is unknown. Use {', '.join(SUFFIXES)}, .csv.gz or .tsv.gz."
+            f"'{path}' has {given}, so its format is unknown. Use {', '.join(SUFFIXES)}, .csv.gz, .tsv.gz, "
+            "or a database: .sqlite, .duckdb or postgresql://."
         )
     return found
 
 
 def read(
-    path: str | Path,
+    path: str | Place,
     *,
     missing: MissingTokens | None = None,
     category: Sequence[str] = (),
@@ -87,23 +102,36 @@ def read(
     delimiter: str | None = None,
     decimal: SeparatorOption = None,
     thousands: SeparatorOption = None,
+    sheet: str | int | None = None,
+    query: str | None = None,
 ) -> Table:
-    """Read a table from a file. `leafcover.read` documents the parameters."""
-    path = Path(path)
+    """Read a table from a file or a database. `leafcover.read` documents the parameters."""
+    path = place_of(path)
+    columns: dict[str, Any] = {"missing": missing, "category": category, "drop": drop, "roles": roles}
+    if isinstance(path, DatabaseTable):
+        raws, source = read_database(path, query=query, drop=drop)
+        table = build_table(raws, source, path, **columns)
+        return replace(table, reading=replace(table.reading, name=source.relation or "query", query=query))
+    if query is not None:
+        raise TableError(f"A query is for a database, and '{path}' is a file. Leave out query=....")
     if path.is_dir():
         raise TableError(f"'{path}' is a directory. Give a file inside it.")
     kind = format_of(path)
     if not path.exists():
         raise TableError(f"There is no file '{path}'. Check its name and directory.")
     try:
-        raws, source = _read_raw(path, kind, encoding, delimiter)
+        if kind == "excel":
+            tokens = {name: _tokens(name, given) for name, given in (missing or {}).items()}
+            raws, source = read_excel(path, sheet=sheet, missing=tokens, category=category, drop=drop)
+        else:
+            raws, source = _read_raw(path, kind, encoding, delimiter)
     except OSError as error:
         raise TableError(f"'{path}' cannot be read: {error.strerror or error}. Check the file.") from error
     named = {*(missing or ()), *category, *drop, *(roles or ())}
     raws, dropped = without_row_names(raws, path, named) if kind == "csv" else without_index(raws, named)
     given = GivenSeparators(decimal, thousands)
-    table = build_table(raws, source, path, missing=missing, category=category, drop=drop, roles=roles, given=given)
-    reading = replace(table.reading, name=path.name, encoding=encoding, delimiter=delimiter)
+    table = build_table(raws, source, path, **columns, given=given)
+    reading = replace(table.reading, name=path.name, encoding=encoding, delimiter=delimiter, sheet=sheet)
     return replace(table, reading=reading, warnings=(*dropped, *table.warnings))
 
 
@@ -124,13 +152,15 @@ def _read_raw(path: Path, kind: str, encoding: str, delimiter: str | None) -> tu
         return read_arff(path, encoding=encoding)
     if kind == "c45":
         return read_c45(path, encoding=encoding)
+    if kind == "statistical":
+        return read_statistical(path, encoding=encoding)
     return read_delimited(path, encoding=encoding, delimiter=delimiter)
 
 
 def build_table(
     raws: list[RawColumn],
     source: Source,
-    where: str | Path,
+    where: object,
     *,
     missing: MissingTokens | None = None,
     category: Sequence[str] = (),
@@ -212,8 +242,8 @@ class HasTable(Protocol):
         """The released table."""
 
 
-def write(table: IntoTable | HasTable, path: str | Path, *, force: bool = False) -> None:
-    """Write a table to a file; the file appears complete or not at all.
+def write(table: IntoTable | HasTable, path: str | Place, *, force: bool = False) -> None:
+    """Write a table to a file or a database; it appears complete or not at all.
 
     Parameters
     ----------
@@ -221,14 +251,15 @@ def write(table: IntoTable | HasTable, path: str | Path, *, force: bool = False)
         A table, what `leafcover.release` returns, or a pandas, polars or pyarrow frame.
     path : str or Path
         The output file. Its suffix determines the format: .csv, .tsv (both optionally .gz), .parquet, .arrow,
-        .feather, .arff, or C4.5's .data and .test with a .names file.
+        .feather, .xlsx, .dta, .sav, .zsav, .xpt, .arff, or C4.5's .data and .test with a .names file. Or a table of a
+        database, such as "postgresql://host/db#released" or "out.duckdb#released".
     force : bool, default False
-        Overwrite an existing file.
+        Overwrite an existing file or table.
 
     Returns
     -------
     None
-        When the file is complete.
+        When the file or table is complete.
 
     Examples
     --------
@@ -241,16 +272,28 @@ def write(table: IntoTable | HasTable, path: str | Path, *, force: bool = False)
     ...     len(lc.read(Path(directory) / "wine.parquet"))
     178
     """
-    table, path = _table_of(table), Path(path)
-    try:
-        format_of(path)
-    except TableError as error:
-        raise OutputError(str(error)) from error
+    table, path = _table_of(table), place_of(path)
+    if isinstance(path, DatabaseTable):
+        with written_table(table, path, force=force):
+            return
+    check_output_format(path, table)
     with atomic_group(force=force) as stage:
         temporary = stage(path, False)  # opened first, so that the table itself appears last
         for companion, text in companion_files(table, path).items():
             stage(companion, False).write_text(text, "utf-8")
         write_to(table, path, temporary)
+
+
+def check_output_format(path: Path, table: Table) -> None:
+    """Refuse a format that cannot be written, or cannot hold a table of these names and this size."""
+    try:
+        kind = format_of(path)
+    except TableError as error:
+        raise OutputError(str(error)) from error
+    if kind == "statistical":
+        check_statistical_output(path.suffix.lower(), table.names)
+    elif kind == "excel":
+        check_excel_output(table)
 
 
 def _table_of(given: Any) -> Table:
@@ -283,6 +326,10 @@ def write_to(table: Table, path: Path, temporary: Path) -> None:
         write_arff(table, temporary)
     elif kind == "c45":
         write_c45(table, temporary)
+    elif kind == "excel":
+        write_excel(table, temporary)
+    elif kind == "statistical":
+        write_statistical(table, temporary, path.suffix.lower())
     else:
         packed = path.suffix.lower() == ".gz"
         source = _text_source(table, path)

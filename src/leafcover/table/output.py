@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leafcover.arrays import MISSING, Array, Bools, Codes, Floats, Rows
-from leafcover.table.formatting import SECOND_DIGITS, format_values, is_text, plain_text, zone_of
+from leafcover.table.formatting import SECOND_DIGITS, as_floats, format_values, is_text, plain_text, zone_of
 from leafcover.table.table import Column, Grid
 
 LARGEST_UINT64 = np.nextafter(2.0**64, 0.0)  # the largest number below 2^64
@@ -99,7 +99,8 @@ def _stored_codes(column: Column, codes: Codes) -> Any:
         keep = column.missing & gone  # keep a missing token given by the user
         index = pc.if_else(pa.array(keep), stored.indices, index) if keep.any() else index
         return pa.DictionaryArray.from_arrays(index, stored.dictionary, ordered=stored.type.ordered)
-    levels = pa.array(column.levels, pa.string()).cast(stored.type)
+    texts = pa.array(column.levels, pa.string())
+    levels = parse_times_of_day(texts, stored.type) if pa.types.is_time(stored.type) else texts.cast(stored.type)
     new = levels.take(pa.array(codes, mask=gone))
     keep = column.missing & gone  # keep the token or null
     return pc.if_else(pa.array(keep), stored, new) if keep.any() else new
@@ -163,6 +164,8 @@ def to_arrow(kind: str, to: Any, values: Floats) -> Any:
         digits = SECOND_DIGITS[to.unit]
         counted = counted * 10.0 ** min(digits, 6)  # float64 represents today's microseconds, but not nanoseconds
         factor = 1000 if digits == 9 else 1
+    elif pa.types.is_duration(to):
+        counted = counted * 10.0 ** SECOND_DIGITS[to.unit]
     elif pa.types.is_date64(to):
         factor = 86_400_000
     if pa.types.is_uint64(to):
@@ -276,3 +279,37 @@ def compact(stored: Any) -> Any:
         return stored
     rows = np.arange(len(stored))
     return stored.take(pa.array(rows, mask=np.asarray(stored.is_null())))
+
+
+# Durations and times of day, the same whatever their unit.
+
+
+def duration_seconds(stored: Any) -> Floats:
+    """Durations in seconds, whatever their unit; nan where missing."""
+    return as_floats(stored.cast(pa.int64())) / 10.0 ** SECOND_DIGITS[stored.type.unit]
+
+
+def seconds_of_day(times: Any) -> Floats:
+    """Times of day in seconds, whatever their unit; nan where missing."""
+    return as_floats(times.cast(pa.time64("us"), safe=False).cast(pa.int64())) / 1e6
+
+
+def time_of_day_text(times: Any) -> Any:
+    """Times of day as text without needless zeros: equal times have equal texts, whatever their unit.
+
+    >>> time_of_day_text(pa.array([1_500_000, 60_000_000], pa.time64("us"))).to_pylist()
+    ['00:00:01.5', '00:01:00']
+    """
+    shorter = pc.replace_substring_regex(times.cast(pa.string()), r"(\.[0-9]*?)0+$", r"\1")
+    return pc.replace_substring_regex(shorter, r"\.$", "")
+
+
+def parse_times_of_day(texts: Any, kind: Any) -> Any:
+    """Texts such as 14:30:00.5 as times of a type; raises ArrowInvalid if one is not a time.
+
+    >>> parse_times_of_day(pa.array(["00:00:01.5", None]), pa.time32("ms"))[0]
+    <pyarrow.Time32Scalar: datetime.time(0, 0, 1, 500000)>
+    """
+    moments = pc.binary_join_element_wise("1970-01-01 ", texts, "").cast(pa.timestamp(kind.unit))
+    counts = moments.cast(pa.int64())
+    return (counts.cast(pa.int32()) if pa.types.is_time32(kind) else counts).cast(kind)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 # Source: the input format of a table, so that it can be written back in the same way.
 
 
-Format: TypeAlias = Literal["csv", "parquet", "arrow", "arff", "c45", "frame"]
+Format: TypeAlias = Literal["csv", "parquet", "arrow", "arff", "c45", "frame", "excel", "statistical", "database"]
 
 
 @dataclass(frozen=True)
@@ -28,17 +27,18 @@ class Source:
     newline: str = "\n"
     encoding: str = "utf-8"
     byte_order_mark: bool = False
-    relation: str = ""  # relation name of an ARFF file
+    relation: str = ""  # relation name of an ARFF file, or the table of a database
     library: str = ""  # pandas, polars, pyarrow
     types: Mapping[str, Any] = field(default_factory=dict)  # column types of a frame or a typed file
     labels: Mapping[str, Any] = field(default_factory=dict)  # pandas column labels, which need not be text
     pandas_types: Mapping[str, str] = field(default_factory=dict)  # of a frame of pandas or a file that pandas wrote
     enums: frozenset[str] = frozenset()  # columns whose type is an Enum of polars
+    about: Mapping[str, Any] = field(default_factory=dict)  # labels and display formats of a column
 
     @property
     def is_typed(self) -> bool:
         """Whether the columns were read with types rather than as text."""
-        return self.format in ("parquet", "arrow", "frame")
+        return self.format not in ("csv", "arff", "c45")
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class RawColumn:
     is_index: bool = False  # whether it is the index of a pandas frame, which is not part of the table
 
 
-def check_names(names: Sequence[str], where: str | Path) -> None:
+def check_names(names: Sequence[str], where: object) -> None:
     """Refuse a header with an empty or duplicate column name."""
     seen: set[str] = set()
     for position, name in enumerate(names, 1):
@@ -66,7 +66,7 @@ def check_names(names: Sequence[str], where: str | Path) -> None:
         seen.add(name)
 
 
-def check_rows(rows: int, where: str | Path) -> None:
+def check_rows(rows: int, where: object) -> None:
     """Refuse a table with fewer than two rows, in which nothing can be protected."""
     if rows < 2:
         found = "only a header" if rows == 0 else "only 1 row"
@@ -147,6 +147,8 @@ class ReadingOptions:
     delimiter: str | None = None
     decimal: str | Mapping[str, str] | None = None  # of all number columns in text, or of each
     thousands: Mapping[str, str] | None = None  # of the number columns that have such separators
+    sheet: str | int | None = None  # of a workbook
+    query: str | None = None  # of a database
 
 
 @dataclass(frozen=True, eq=False)
