@@ -12,7 +12,7 @@ from typing import Literal
 
 from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.attribute_inference import Inference
-from leafcover.metrics.disclosure.interval_disclosure import Intervals
+from leafcover.metrics.disclosure.interval_disclosure import IntervalDisclosure
 from leafcover.metrics.disclosure.k_anonymity import KAnonymity
 from leafcover.metrics.disclosure.nearest_record import Low
 from leafcover.metrics.disclosure.reconstruction import ReconstructionAttack
@@ -320,7 +320,7 @@ def _reconstruction_by_column(subject: ReportContext, found: ReconstructionAttac
     )
 
 
-def _intervals_by_column(subject: ReportContext, found: Intervals) -> Part | None:
+def _intervals_by_column(subject: ReportContext, found: IntervalDisclosure) -> Part | None:
     voice = subject.rules
     return fold(
         say("intervals-fold"),
