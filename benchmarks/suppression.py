@@ -17,7 +17,7 @@ from timing import cpu
 import leafcover as lc
 from leafcover.kernels import suppression as kernel
 from leafcover.keyed_random import Draws
-from leafcover.table.suppression import suppress_cells
+from leafcover.recode.local_suppression import suppress_cells
 from leafcover.table.table import Table
 
 ROOT = Path(__file__).resolve().parents[1]

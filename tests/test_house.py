@@ -27,7 +27,7 @@ def trees():
 
 
 def test_files_are_few_and_none_is_long():
-    assert len(FILES) <= 202
+    assert len(FILES) <= 200
     assert [path.name for path in FILES if len(path.read_text("utf-8").splitlines()) > 600] == []
 
 
@@ -56,7 +56,7 @@ def test_few_files_serve_one_other_alone():
                 for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names)):
                     if modules.get(name, path) != path:
                         users[name].add(path)
-    assert len([name for name in modules if len(users[name]) == 1]) <= 30
+    assert len([name for name in modules if len(users[name]) == 1]) <= 32
 
 
 def test_nobody_asks_what_class_a_method_is():
@@ -135,4 +135,4 @@ def test_a_release_reads_its_table_early(tmp_path):
 @pytest.mark.slow
 def test_a_release_with_a_report_runs_through_few_files(tmp_path):
     ran = files_run("-o", tmp_path / "r.csv", "--report", tmp_path / "r.html")
-    assert 60 < len(ran) <= 96
+    assert 60 < len(ran) <= 97

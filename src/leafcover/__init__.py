@@ -41,8 +41,9 @@ if TYPE_CHECKING:
     from leafcover.recipes.registry import recipe
     from leafcover.recode.generalise import Generalise
     from leafcover.recode.intervals import Intervals
+    from leafcover.recode.local_suppression import LocalSuppression
     from leafcover.recode.numbers import BottomCode, Round, TopCode, Truncate
-    from leafcover.recode.suppress import LocalSuppression, Suppress
+    from leafcover.recode.suppress import Suppress
     from leafcover.released import Loaded, Released
     from leafcover.table.frames import from_frame
     from leafcover.table.io import sample, write
@@ -71,7 +72,7 @@ _HOMES = {
     "LeafcoverError": "leafcover.errors",
     "Leaves": "leafcover.partition.leaves",
     "Loaded": "leafcover.released",
-    "LocalSuppression": "leafcover.recode.suppress",
+    "LocalSuppression": "leafcover.recode.local_suppression",
     "MEASURES": "leafcover.metrics.registry",
     "Mdav": "leafcover.partition.microaggregation",
     "Measures": "leafcover.metrics.suite",

@@ -25,11 +25,8 @@ from leafcover.engine.evaluate import (
 from leafcover.engine.evaluate import (
     hold_out as split_rows,
 )
-from leafcover.engine.files import (
-    read_like,
-    recall,
-)
-from leafcover.engine.manifest import Record, load_record
+from leafcover.engine.files import read_like, read_original, recall
+from leafcover.engine.manifest import load_record
 from leafcover.engine.run import Progress, Release, run
 from leafcover.engine.verify import Check
 from leafcover.engine.verify import verify as verify_record
@@ -44,10 +41,9 @@ from leafcover.released import SILENT, Loaded, Released
 from leafcover.table.column_rules import ColumnRule
 from leafcover.table.frames import from_frame
 from leafcover.table.inspection import TableFacts, describe
-from leafcover.table.io import MissingTokens
+from leafcover.table.io import PLACES, MissingTokens, Place, place_of
 from leafcover.table.io import read as read_file
 from leafcover.table.separators import SeparatorOption
-from leafcover.table.sql import PLACES, Place, place_of
 from leafcover.table.table import IntoTable, Role, Table, check_weight, column_name, without_unused_levels
 from leafcover.table.weights import Leave
 
@@ -516,7 +512,7 @@ def load(
         return Loaded(read_file(place, **({} if record.is_of_counts else record.text_options)), record)
     if record.is_of_counts:
         raise TableError(f"{str(place)!r} is a table of counts, which has no rows to measure. Verify it instead.")
-    before = _original(original, record, target)
+    before = read_original(original, record, target)
     aside = read_like(place_of(control), before) if isinstance(control, PLACES) else control
     found = recall(
         record,
@@ -529,17 +525,6 @@ def load(
     )
     compared = Comparison(found.pair, found.known)
     return Loaded(found.pair.released, record, found.original, compared, found.release)
-
-
-def _original(original: str | Place | IntoTable, record: Record, target: str | None) -> Table:
-    """The original table; a file or frame is read in the same way as for the release."""
-    if isinstance(original, Table):
-        return original
-    roles = record.roles | ({target: "target"} if target else {})
-    if not isinstance(original, PLACES):
-        options = {name: record.options.get(name) or () for name in ("drop", "category")}
-        return from_frame(original, **options, missing=record.options.get("missing"), roles=roles)
-    return read_file(original, **record.options_for(original), roles=roles)
 
 
 def verify(
@@ -587,7 +572,7 @@ def verify(
         raise PlanError(f"There is no key file '{key_file}'. Name the one that the release was made with.")
     place = place_of(path)
     record = load_record(place, None if manifest is None else Path(manifest))
-    table = None if original is None else _original(original, record, None)
+    table = None if original is None else read_original(original, record, None)
     secret = key if key_file is None else key_from_file(Path(key_file))
     return verify_record(place, record, original=table, key=secret)
 

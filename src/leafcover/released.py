@@ -36,7 +36,7 @@ from leafcover.metrics.suite import Measures
 from leafcover.metrics.summary import DecisiveRisk, decisive_lines
 from leafcover.table.atomic import atomic_group, check_output_path
 from leafcover.table.frames import to_frame
-from leafcover.table.sql import Place, place_of
+from leafcover.table.io import Place, place_of
 from leafcover.table.table import Table
 
 if TYPE_CHECKING:
@@ -358,6 +358,10 @@ class Released(_Measurable, Release):
         The numbers of the released rows in the table that was given.
     new_key : Key or None
         The secret key if it is a new one, to keep or to discard.
+    original_kinds : mapping of str to str
+        The kinds of columns to which a recoding gave another kind.
+    sampled : float or None
+        The share of the rows that was released, if a secret sample was asked for.
     repeats : Repeats or None
         What the ledger of the project says: which earlier releases have the same people. None without a project.
 

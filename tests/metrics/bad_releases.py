@@ -52,6 +52,7 @@ def cases(seed=0, *, rows=ROWS, others=OTHERS):
     rng = np.random.default_rng(seed + 1)
     bad = {name: make(original, rng) for name, make in BAD.items()}
     good = {"permuted apart, shared": shared(original, rng), "independent sample": sample}
+    bad |= {name: make(original, np.random.default_rng(seed + 2)) for name, make in RECODED.items()}
     found = [Case(name, original, released, control, True) for name, released in bad.items()]
     found.append(chain(original.select(FEW), control.select(FEW), seed))
     found += amounts(rng)
@@ -192,6 +193,5 @@ BAD = {
     "near-unique column untouched": lambda t, rng: apart(t, rng, fixed=(AMOUNT,)),
     "true rows, target permuted": lambda t, rng: apart(t, rng, fixed=_but(t, TARGET)),
     "permuted apart, amount exact": apart,
-    "extremes coded": extremes_coded,
-    "k-anonymous in two columns": anonymous_in_two,
 }
+RECODED = {"extremes coded": extremes_coded, "k-anonymous in two columns": anonymous_in_two}

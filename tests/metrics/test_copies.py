@@ -36,6 +36,8 @@ FOUND = {
     "true rows, target permuted",
     "permuted apart, amount exact",
     "chain without price",
+    "extremes coded",
+    "k-anonymous in two columns",
     *AMOUNT_COPIES,
     *CODE_COPIES,
 }  # the others need an attacker who compares distances or counts

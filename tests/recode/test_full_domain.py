@@ -12,8 +12,8 @@ import leafcover as lc
 from leafcover.engine.evaluate import certain_linkage, refuse_above
 from leafcover.errors import LeafcoverError
 from leafcover.metrics.summary import decisive_risks
-from leafcover.recipes import full_domain
-from leafcover.recipes.full_domain import Search, codes_of, ladder_of
+from leafcover.recipes import recoding
+from leafcover.recipes.recoding import Search, codes_of, ladder_of
 from tests.recode.test_recodings import people
 
 NAMES = ("age", "pay", "zip", "birth")
@@ -74,7 +74,7 @@ def test_a_search_that_takes_too_long_is_greedy(monkeypatch):
     table = lc.read(pd.DataFrame({name: rng.integers(0, 40, 200) for name in "abcde"}))
     search = search_of(table, tuple("abcde"), k=5)
     best = search.best()
-    monkeypatch.setattr(full_domain, "MOST_WORK", 0)
+    monkeypatch.setattr(recoding, "MOST_WORK", 0)
     assert not search.fails(search.best())
     assert search.loss(search.best()) >= search.loss(best)
 

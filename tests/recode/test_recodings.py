@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 import leafcover as lc
 from leafcover.errors import LeafcoverError
-from leafcover.recode.base import RECODINGS, apply_all, fit_all
+from leafcover.recode.base import RECODINGS, apply_all, fit_all, parse_recoding
 from leafcover.recode.intervals import labels_of
-from leafcover.recode.recoding_text import parse_recoding
 from leafcover.table.table import Column, Grid, Table
 from tests.tables import category, number
 

@@ -65,10 +65,10 @@ def test_drawn_codes_take_the_levels_text_and_missing_stays_as_it_was():
     assert result.stored.to_pylist() == ["a", "?", "b", "NA"]
 
 
-def test_a_newly_missing_value_gets_the_columns_own_token():
+def test_a_newly_missing_value_gets_the_columns_own_token_or_is_null():
     assert replace_values(text_column("b", "?"), np.array([-1, -1], np.int32)).stored.to_pylist() == ["?", "?"]
-    assert replace_values(text_column("b", "a"), np.array([-1, 0], np.int32)).stored.to_pylist() == ["", "a"]
-    assert replace_values(text_column("1", "2"), np.array([np.nan, 2])).stored.to_pylist() == ["", "2"]
+    assert replace_values(text_column("b", "a"), np.array([-1, 0], np.int32)).stored.to_pylist() == [None, "a"]
+    assert replace_values(text_column("1", "2"), np.array([np.nan, 2])).stored.to_pylist() == [None, "2"]
 
 
 def test_a_grid_ends_where_a_value_leaves_it():

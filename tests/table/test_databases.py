@@ -12,8 +12,8 @@ import pytest
 from leafcover.errors import LeafcoverError, OutputError, TableError
 from leafcover.table.database_drivers import Database
 from leafcover.table.frames import from_frame
-from leafcover.table.io import read, write
-from leafcover.table.sql import DatabaseTable, place_of, table_digest, written_table
+from leafcover.table.io import DatabaseTable, place_of, read, write
+from leafcover.table.sql import table_digest, written_table
 
 PEOPLE = pa.table({"name": ["ann", "bob", None], "age": [31, None, 4]})
 SECRET = "hunter2-PLANTED"

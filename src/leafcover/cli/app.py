@@ -19,10 +19,10 @@ from leafcover.cli.main import check_interrupt, stoppable
 from leafcover.errors import LeafcoverError, NameUnknown, PlanError, ValueOutOfRange, quoted
 
 if TYPE_CHECKING:
-    from leafcover.table import sql
+    from leafcover.table import io
     from leafcover.table.table import Table
 
-    Place: TypeAlias = sql.Place
+    Place: TypeAlias = io.Place
 else:
     Place = Path  # typer knows no unions; `place` decides
 
@@ -58,7 +58,7 @@ def common(
 
 def place(text: str) -> "Place":
     """A file, or a table of a database."""
-    from leafcover.table.sql import place_of
+    from leafcover.table.io import place_of
 
     return place_of(text)
 
@@ -115,6 +115,7 @@ GIVEN = (
         "totals",
         "share",
         "most_rows",
+        "output",
     ),
     *("hold_out", "sample", "key_file", "seed", "force", "max_risk", "max_singletons", "incomplete", "rows", "jobs"),
 )
@@ -152,6 +153,7 @@ OTHER_NAMES = {
     "max_singletons": "--force",
     "keep_tables": "--keep-table",
     "replaces": "--replace",
+    "output": "-o",
 }
 
 _TEXT = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""

@@ -259,7 +259,7 @@ def release(
             "max_singletons": MOST_SINGLETONS if audience is None else None,
             "project": given.folder,
         }
-        outputs: dict[str, Any] = {"path": out or default_output(source.path), "report": report, "title": title}
+        outputs: dict[str, Any] = {"path": out or default_output(source.place), "report": report, "title": title}
         outputs |= {"date": date, "key_file": key_file, "publish_tree": publish_tree}
     else:
         from leafcover.project import EXPERIMENT

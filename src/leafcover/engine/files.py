@@ -26,9 +26,10 @@ from leafcover.metrics.pair import Pair, pair_of
 from leafcover.recipes.plan import Plan, recoded_table, step_table, tied_by
 from leafcover.recipes.plan_file import parse_plan
 from leafcover.table.atomic import StageFile, atomic_group, check_output_path
-from leafcover.table.io import companion_files, read, write_to
-from leafcover.table.sql import Place, check_database_output, written_table
-from leafcover.table.table import Table, without_unused_levels
+from leafcover.table.frames import from_frame
+from leafcover.table.io import PLACES, Place, companion_files, read, write_to
+from leafcover.table.sql import check_database_output, written_table
+from leafcover.table.table import IntoTable, Table, without_unused_levels
 from leafcover.table.tied_columns import TiedColumns
 from leafcover.table.weights import KeptFact
 
@@ -269,6 +270,17 @@ def read_like(path: Place, original: Table, category: Sequence[str] = ()) -> Tab
         },
     }
     return read(path, **text, **chosen) if any(chosen.values()) else table
+
+
+def read_original(original: str | Place | IntoTable, record: Record, target: str | None) -> Table:
+    """The original table; a file or frame is read in the same way as for the release."""
+    if isinstance(original, Table):
+        return original
+    roles = record.roles | ({target: "target"} if target else {})
+    if not isinstance(original, PLACES):
+        options = {name: record.options.get(name) or () for name in ("drop", "category")}
+        return from_frame(original, **options, missing=record.options.get("missing"), roles=roles)
+    return read(original, **record.options_for(original), roles=roles)
 
 
 def recall(

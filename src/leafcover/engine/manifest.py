@@ -25,7 +25,7 @@ from leafcover.engine.statement import assumed
 from leafcover.errors import OutputError, TableError
 from leafcover.recipes.plan import Plan
 from leafcover.recipes.plan_file import plan_text
-from leafcover.table.sql import DatabaseTable, Place, place_of
+from leafcover.table.io import DatabaseTable, Place, place_of
 from leafcover.table.weights import KeptFact
 
 if TYPE_CHECKING:
@@ -459,7 +459,7 @@ def beside(table: Path, word: str, suffix: str = "") -> Path:
 def default_output(place: Place) -> Path:
     """TABLE.released.csv beside a table, or in a format that can be written."""
     if not isinstance(place, Path):
-        raise OutputError("The table comes from a database, so its release has no default path. Name an output.")
+        raise OutputError("The table comes from a database, so its release has no default path. Add output=FILE.")
     from leafcover.table.statistical_formats import INSTEAD
 
     return beside(place.with_suffix(INSTEAD.get(place.suffix.lower(), place.suffix)), "released")

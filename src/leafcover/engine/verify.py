@@ -23,10 +23,10 @@ from leafcover.recipes.plan import Made, Plan, Step, column_promises, recoded_ta
 from leafcover.recipes.plan_file import parse_plan
 from leafcover.table.formatting import infer_time_grid, plain_text
 from leafcover.table.infer import MISSING_TOKENS, from_text
-from leafcover.table.io import read
+from leafcover.table.io import DatabaseTable, Place, read
 from leafcover.table.output import as_text
 from leafcover.table.recoding import FEWEST
-from leafcover.table.sql import DatabaseTable, Place, table_digest
+from leafcover.table.sql import table_digest
 from leafcover.table.table import Column, Grid, Kind, Source, Table, without_unused_levels
 from leafcover.table.weights import KEPT
 

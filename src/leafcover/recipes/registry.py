@@ -9,8 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args, get_type_hints
 from leafcover.errors import NameUnknown, PlanError, PluginError, TableError, ValueOutOfRange
 from leafcover.messages import catalogue
 from leafcover.recipes.plan import Made, Plan, exposed_rules, recoded_table
-from leafcover.recode.base import Recoding, fit_all
-from leafcover.recode.recoding_text import parse_recodings
+from leafcover.recode.base import Recoding, fit_all, parse_recodings
 from leafcover.registry import Registry, allowed_types, blamed, checked, is_plugin
 from leafcover.table.column_rules import ColumnRule
 from leafcover.table.frames import from_frame

@@ -240,7 +240,7 @@ class TopCode(_Coded):
     >>> table = lc.read(lc.sample("cps1985"))
     >>> top = lc.TopCode("wage", share=0.05, to="mean").fitted(table)
     >>> top.at, top.to
-    (19.98, 23.41)
+    (19.9, 23.41)
     """
 
     frozen_id: ClassVar[str] = "top-code"

@@ -7,13 +7,16 @@ A file written in the format it was read from keeps the conventions of the origi
 are listed at the end.
 """
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import date
 from importlib.resources import files
 from numbers import Real
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, get_args
+from typing import Any, Literal, Protocol, TypeAlias, cast, get_args
+from urllib.parse import unquote
 
 from leafcover.errors import NameUnknown, OutputError, TableError, ValueOutOfRange
 from leafcover.table.arrow import from_typed, read_arrow, read_parquet, typed_table, write_arrow, write_parquet
@@ -32,7 +35,6 @@ from leafcover.table.legacy_formats import names_text, read_arff, read_c45, writ
 from leafcover.table.office_formats import check_excel_output, read_excel, write_excel
 from leafcover.table.output import as_text, as_typed
 from leafcover.table.separators import NOTHING_GIVEN, GivenSeparators, SeparatorOption
-from leafcover.table.sql import DatabaseTable, Place, place_of, read_database, written_table
 from leafcover.table.statistical_formats import (
     READERS,
     check_statistical_output,
@@ -63,11 +65,105 @@ SUFFIXES = {
     ".xlsx": "excel",
     **dict.fromkeys(READERS, "statistical"),
 }
-
-
 OTHER_WORKBOOKS = (".xls", ".xlsb", ".xlsm", ".ods")  # refused, with what to do
 
 MissingTokens: TypeAlias = Mapping[str, Sequence[str | float] | str | float]  # for each column
+
+
+# Where a table is: a file, or a table of a database.
+
+Scheme: TypeAlias = Literal["postgresql", "sqlite", "duckdb"]
+ADDRESS = re.compile(r"(?P<scheme>postgres(?:ql)?|sqlite|duckdb)://(?P<rest>.*)", re.DOTALL)
+FILES: dict[str, Scheme] = {".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": "sqlite", ".duckdb": "duckdb"}
+# Whatever else is in an address may be part of a password with characters that must be written as %-codes.
+POSTGRESQL = re.compile(
+    r"(?P<address>postgresql://(?:(?P<user>[^:@/?#]*)(?::(?P<password>[^:@/?#]*))?@)?(?P<host>[^@?#]*)"
+    r"(?:\?(?P<query>[^?#]*))?)(?:#(?P<name>[^@/?#]*))?"
+)
+SECRET = re.compile("(ssl)?password=", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class DatabaseTable:
+    """A database and, if it is named, one of its tables. As text it has no password."""
+
+    scheme: Scheme
+    address: str = field(repr=False)  # for the driver: a path, or a URL that may hold a password
+    name: str = ""
+
+    def __str__(self) -> str:
+        end = f"#{self.name}" if self.name else ""
+        if self.path is not None:
+            return f"{self.scheme}:///{self.path}{end}"
+        parts = POSTGRESQL.fullmatch(self.address)
+        if parts is None:
+            return f"{self.scheme}://..."
+        user = f"{parts['user']}@" if parts["user"] else ""
+        query = "&".join(one for one in (parts["query"] or "").split("&") if not SECRET.match(one))
+        return f"{self.scheme}://{user}{parts['host']}{query and '?' + query}{end}"
+
+    @property
+    def path(self) -> Path | None:
+        """The file of the database, if it is one."""
+        return None if self.scheme == "postgresql" else Path(self.address)
+
+    @property
+    def companion(self) -> Path:
+        """The path to which the names of companion files are added: beside the file, or in the current folder."""
+        name = re.sub(r"[^\w.-]", "_", self.name)
+        return Path(name) if self.path is None else self.path.with_name(f"{self.path.name}.{name}")
+
+    def named(self, name: str) -> "DatabaseTable":
+        """Another table of the same database."""
+        return DatabaseTable(self.scheme, self.address, name)
+
+    def resolve(self) -> "DatabaseTable":
+        """The same table with an absolute path, to compare it with another."""
+        if self.path is None:
+            return DatabaseTable(self.scheme, str(self), self.name)
+        return DatabaseTable(self.scheme, str(self.path.resolve()), self.name)
+
+
+Place: TypeAlias = Path | DatabaseTable
+PLACES = (str, Path, DatabaseTable)  # what names a place
+
+
+def place_of(given: "str | Path | DatabaseTable") -> Place:
+    """A file, or a table of a database.
+
+    >>> str(place_of("people.csv"))
+    'people.csv'
+    >>> str(place_of("postgresql://me:secret@host/db#people")), str(place_of("people.duckdb"))
+    ('postgresql://me@host/db#people', 'duckdb:///people.duckdb')
+    """
+    if isinstance(given, DatabaseTable):
+        return given
+    if isinstance(given, str) and (found := ADDRESS.fullmatch(given)):
+        return _database(found["scheme"], found["rest"])
+    head, _, name = str(given).partition("#")
+    kind = FILES.get(Path(head).suffix.lower())
+    if kind is None:
+        return Path(given)
+    return DatabaseTable("duckdb" if kind == "sqlite" and _is_duckdb(Path(head)) else kind, head, name)
+
+
+def _database(scheme: str, rest: str) -> DatabaseTable:
+    if scheme in ("sqlite", "duckdb"):
+        path, _, name = rest.removeprefix("/").partition("#")
+        return DatabaseTable(cast(Scheme, scheme), path, unquote(name))
+    parts = POSTGRESQL.fullmatch(f"postgresql://{rest}")
+    if parts is None:  # what is a password in it cannot be told
+        return DatabaseTable("postgresql", "")
+    return DatabaseTable("postgresql", parts["address"], unquote(parts["name"] or ""))
+
+
+def _is_duckdb(path: Path) -> bool:
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(12)[8:] == b"DUCK"
+    return False
+
+
+# Reading and writing.
 
 
 def format_of(path: Path) -> str:
@@ -109,6 +205,8 @@ def read(
     path = place_of(path)
     columns: dict[str, Any] = {"missing": missing, "category": category, "drop": drop, "roles": roles}
     if isinstance(path, DatabaseTable):
+        from leafcover.table.sql import read_database
+
         raws, source = read_database(path, query=query, drop=drop)
         table = build_table(raws, source, path, **columns)
         return replace(table, reading=replace(table.reading, name=source.relation or "query", query=query))
@@ -274,6 +372,8 @@ def write(table: IntoTable | HasTable, path: str | Place, *, force: bool = False
     """
     table, path = _table_of(table), place_of(path)
     if isinstance(path, DatabaseTable):
+        from leafcover.table.sql import written_table
+
         with written_table(table, path, force=force):
             return
     check_output_format(path, table)

@@ -83,15 +83,15 @@ def _stored_codes(column: Column, codes: Codes) -> Any:
     stored = column.stored
     gone = codes == MISSING
     if is_text(stored) and pa.types.is_dictionary(stored.type) and _starts_with_levels(stored, column.levels):
-        # The index of a known value is its code. A missing value keeps its token; a newly missing one gets the first.
+        # The index of a known value is its code. A missing value keeps its token; a newly missing one gets the first,
+        # or is null if there is none.
         old = np.asarray(stored.indices.fill_null(0), np.int32)
         nulls = np.asarray(stored.indices.is_null())
         fresh = gone & ~column.missing
         texts = stored.dictionary
-        if fresh.any() and len(texts) == len(column.levels):
-            texts = pa.concat_arrays([texts, pa.array([""], texts.type)])
-        index = np.where(fresh, np.int32(len(column.levels)), np.where(gone, old, codes))
-        mask = nulls & gone
+        token = len(column.levels) if len(texts) > len(column.levels) else None
+        index = np.where(fresh, np.int32(token or 0), np.where(gone, old, codes))
+        mask = (nulls & gone) | fresh if token is None else nulls & gone
         return pa.DictionaryArray.from_arrays(pa.array(index, mask=mask if mask.any() else None), texts)
     if pa.types.is_dictionary(stored.type):  # keep the dictionary's own order of levels
         position = pc.index_in(pa.array(column.levels, pa.string()), value_set=stored.dictionary.cast(pa.string()))
@@ -118,8 +118,6 @@ def _stored_numbers(column: Column, values: Floats, *, continuous: bool) -> Any:
     if is_text(column.stored):
         text = plain_text(column.stored)
         new = format_values(column, values[written])
-        if new.null_count:
-            new = new.fill_null("")
         return _replace_where(text, written, new.cast(text.type))
     if continuous and pa.types.is_integer(column.stored.type) and not _all_whole(values):
         return pa.array(values, from_pandas=True)

@@ -10,15 +10,12 @@ PostgreSQL PGPASSWORD, ~/.pgpass or a service file); one in an address is shown 
 """
 
 import os
-import re
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import closing, contextmanager
 from hashlib import sha256
 from importlib import import_module
-from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
@@ -28,101 +25,13 @@ import pyarrow.compute as pc
 from leafcover.errors import LeafcoverError, OutputError, TableError
 from leafcover.table.database_drivers import Database, DuckDB, PostgreSQL, SQLite
 from leafcover.table.formatting import plain_text
+from leafcover.table.io import POSTGRESQL, SECRET, DatabaseTable, Scheme
 from leafcover.table.output import as_typed
 from leafcover.table.table import RawColumn, Source, Table
 
-Scheme: TypeAlias = Literal["postgresql", "sqlite", "duckdb"]
-ADDRESS = re.compile(r"(?P<scheme>postgres(?:ql)?|sqlite|duckdb)://(?P<rest>.*)", re.DOTALL)
-FILES: dict[str, Scheme] = {".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": "sqlite", ".duckdb": "duckdb"}
-# Whatever else is in an address may be part of a password with characters that must be written as %-codes.
-POSTGRESQL = re.compile(
-    r"(?P<address>postgresql://(?:(?P<user>[^:@/?#]*)(?::(?P<password>[^:@/?#]*))?@)?(?P<host>[^@?#]*)"
-    r"(?:\?(?P<query>[^?#]*))?)(?:#(?P<name>[^@/?#]*))?"
-)
-SECRET = re.compile("(ssl)?password=", re.IGNORECASE)
 PROGRAMS = {"postgresql": "PostgreSQL", "sqlite": "SQLite", "duckdb": "DuckDB"}
 LISTED = 20  # tables that an error names
 CONNECTIONS: dict[Scheme, Any] = {"postgresql": PostgreSQL, "sqlite": SQLite, "duckdb": DuckDB}
-
-
-@dataclass(frozen=True)
-class DatabaseTable:
-    """A database and, if it is named, one of its tables. As text it has no password."""
-
-    scheme: Scheme
-    address: str = field(repr=False)  # for the driver: a path, or a URL that may hold a password
-    name: str = ""
-
-    def __str__(self) -> str:
-        end = f"#{self.name}" if self.name else ""
-        if self.path is not None:
-            return f"{self.scheme}:///{self.path}{end}"
-        parts = POSTGRESQL.fullmatch(self.address)
-        if parts is None:
-            return f"{self.scheme}://..."
-        user = f"{parts['user']}@" if parts["user"] else ""
-        query = "&".join(one for one in (parts["query"] or "").split("&") if not SECRET.match(one))
-        return f"{self.scheme}://{user}{parts['host']}{query and '?' + query}{end}"
-
-    @property
-    def path(self) -> Path | None:
-        """The file of the database, if it is one."""
-        return None if self.scheme == "postgresql" else Path(self.address)
-
-    @property
-    def companion(self) -> Path:
-        """The path to which the names of companion files are added: beside the file, or in the current folder."""
-        name = re.sub(r"[^\w.-]", "_", self.name)
-        return Path(name) if self.path is None else self.path.with_name(f"{self.path.name}.{name}")
-
-    def named(self, name: str) -> "DatabaseTable":
-        """Another table of the same database."""
-        return DatabaseTable(self.scheme, self.address, name)
-
-    def resolve(self) -> "DatabaseTable":
-        """The same table with an absolute path, to compare it with another."""
-        if self.path is None:
-            return DatabaseTable(self.scheme, str(self), self.name)
-        return DatabaseTable(self.scheme, str(self.path.resolve()), self.name)
-
-
-Place: TypeAlias = Path | DatabaseTable
-PLACES = (str, Path, DatabaseTable)  # what names a place
-
-
-def place_of(given: "str | Path | DatabaseTable") -> Place:
-    """A file, or a table of a database.
-
-    >>> str(place_of("people.csv"))
-    'people.csv'
-    >>> str(place_of("postgresql://me:secret@host/db#people")), str(place_of("people.duckdb"))
-    ('postgresql://me@host/db#people', 'duckdb:///people.duckdb')
-    """
-    if isinstance(given, DatabaseTable):
-        return given
-    if isinstance(given, str) and (found := ADDRESS.fullmatch(given)):
-        return _database(found["scheme"], found["rest"])
-    head, _, name = str(given).partition("#")
-    kind = FILES.get(Path(head).suffix.lower())
-    if kind is None:
-        return Path(given)
-    return DatabaseTable("duckdb" if kind == "sqlite" and _is_duckdb(Path(head)) else kind, head, name)
-
-
-def _database(scheme: str, rest: str) -> DatabaseTable:
-    if scheme in ("sqlite", "duckdb"):
-        path, _, name = rest.removeprefix("/").partition("#")
-        return DatabaseTable(cast(Scheme, scheme), path, unquote(name))
-    parts = POSTGRESQL.fullmatch(f"postgresql://{rest}")
-    if parts is None:  # what is a password in it cannot be told
-        return DatabaseTable("postgresql", "")
-    return DatabaseTable("postgresql", parts["address"], unquote(parts["name"] or ""))
-
-
-def _is_duckdb(path: Path) -> bool:
-    with suppress(OSError), path.open("rb") as file:
-        return file.read(12)[8:] == b"DUCK"
-    return False
 
 
 # Reading and writing.

@@ -25,8 +25,7 @@ from leafcover.metrics.suite import plain
 from leafcover.recipes import RECIPES
 from leafcover.recipes.plan import Plan
 from leafcover.recipes.plan_file import plan_text
-from leafcover.recode.base import Recoding
-from leafcover.recode.recoding_text import parse_recodings
+from leafcover.recode.base import Recoding, parse_recodings
 from leafcover.table.atomic import atomic_write
 from leafcover.table.frames import from_frame
 from leafcover.table.table import IntoTable, Table, target_of

@@ -11,7 +11,7 @@ import leafcover as lc
 from leafcover.errors import LeafcoverError
 from leafcover.kernels import suppression as kernel
 from leafcover.keyed_random import Draws
-from leafcover.table.suppression import column_sets, suppress_cells
+from leafcover.recode.local_suppression import column_sets, suppress_cells
 from leafcover.table.table import row_hashes
 from tests.naive_suppression import (
     greedy,

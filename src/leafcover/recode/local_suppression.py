@@ -17,20 +17,18 @@ Missing values of the table count like suppressed ones, and are written like the
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import comb, isfinite, log
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from leafcover.arrays import MISSING, Array, Bools, Floats, Rows, Words
-from leafcover.errors import NameUnknown, TableError, ValueOutOfRange
+from leafcover.arrays import Bools, Floats, Rows, Words
+from leafcover.errors import NameUnknown, PlanError, TableError, ValueOutOfRange
 from leafcover.keyed_random import Draws
-from leafcover.table.formatting import is_text, plain_text
-from leafcover.table.output import replace_values
+from leafcover.recode.base import Recoding, methods, recoding
+from leafcover.recode.suppress import without, without_values
 from leafcover.table.table import Column, Table, row_hashes, splitmix64
 from leafcover.table.units import owners
 
@@ -350,42 +348,171 @@ def _distinct(classes: Rows, values: Rows, count: int = 0) -> Rows:
     return np.bincount(pairs // (int(values.max(initial=0)) + 1), minlength=count)
 
 
-def without_values(column: Column, rows: Bools) -> Column:
-    """The column with missing values in these rows, written like those that were missing before.
+# The recoding, which people outside a release undergo too.
 
-    All missing values are written the same way, and levels that no row has any more are removed, so that neither shows
-    what was suppressed.
 
-    >>> codes, texts = np.array([0, 1, -1], np.int32), pa.array(["Graz", "Linz", "?"])
-    >>> town = Column("town", "category", codes, ("Graz", "Linz"), stored=texts)
-    >>> without_values(town, np.array([True, False, False])).stored.to_pylist()
-    ['?', 'Linz', '?']
+Costs: TypeAlias = tuple[tuple[str, float], ...]
+
+
+@recoding("local-suppression")
+@dataclass(frozen=True)
+class LocalSuppression(Recoding):
+    """Make values of some columns missing, as few as possible, until at least k people agree in all of them.
+
+    A missing value is a value of its own: people agree if the same columns are missing and the others are equal.
+
+    Parameters
+    ----------
+    columns : sequence of str, optional
+        The quasi-identifiers. Default: the columns with that role.
+    k : int, default 3
+        The minimum number of people who agree.
+    importance : sequence of str, optional
+        The columns whose values shall stay, the most important first.
+    costs : mapping of str to float, optional
+        What a missing value of a column counts instead, compared with 1.
+    sensitive : str or sequence of str, optional
+        Sensitive attributes of which people who agree shall have several values (l-diversity).
+    l : int, optional
+        How many different values of each.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> few = lc.LocalSuppression(["region", "occupation", "ethnicity"], k=3).apply(table)
+    >>> sum(int(few[name].missing.sum()) for name in few.names)
+    14
     """
-    missing = column.missing | rows
-    new = replace_values(column, np.where(missing, MISSING if column.is_category else np.nan, column.values))
-    if new.stored is not None and missing.any():
-        new = replace(new, stored=_blanked(column, new.stored, missing))
-    return _without_lost_levels(new, column) if column.is_category else new
+
+    frozen_id: ClassVar[str] = "local-suppression"
+    promise: ClassVar[Literal["recoded", "suppressed"]] = "suppressed"
+    main: ClassVar[str] = "k"
+    uses_other_rows: ClassVar[bool] = True
+    made: ClassVar["tuple[Table, Table] | None"] = None  # the table that it was fitted to, and what it made of it
+    columns: tuple[str, ...] = ()
+    k: int = 3
+    importance: tuple[str, ...] = ()
+    costs: Costs = field(default=(), metadata={"maps": True, "plan_type": dict[str, float]})
+    sensitive: tuple[str, ...] = ()
+    l: int | None = None  # noqa: E741  # its name in the literature
+
+    def __post_init__(self) -> None:
+        for field_name in ("columns", "importance", "sensitive"):
+            named: Any = getattr(self, field_name)
+            names = (named,) if isinstance(named, str) else tuple(named or ())
+            object.__setattr__(self, field_name, names)
+            if len(set(names)) < len(names):
+                raise PlanError(f"LocalSuppression names a column twice: {', '.join(names)}. Name each once.")
+        if self.importance and self.costs:
+            raise PlanError("LocalSuppression got importance and costs, which say the same. Give one of them.")
+        if self.k < 2:
+            raise ValueOutOfRange("LocalSuppression.k", self.k, "a number of people, at least 2")
+        if bool(self.sensitive) != (self.l is not None):
+            raise PlanError("LocalSuppression needs a sensitive attribute and l, the number of its values. Give both.")
+        if self.l is not None and self.l < 2:
+            raise ValueOutOfRange("LocalSuppression.l", self.l, "a number of values, at least 2")
+        given: Any = self.costs
+        pairs = given.items() if isinstance(given, Mapping) else given
+        object.__setattr__(self, "costs", tuple(sorted((str(name), float(cost)) for name, cost in pairs)))
+        for name, cost in self.costs:
+            if not 0 < cost < np.inf:
+                raise ValueOutOfRange(f"LocalSuppression.costs of {name!r}", cost, "a number above 0")
+
+    @property
+    def least(self) -> int:
+        """How many people agree."""
+        return self.k
+
+    @property
+    def checks_rows(self) -> bool:
+        """Whether several columns of a row are compared."""
+        return True
+
+    def check(self, table: Table) -> None:
+        """Refuse other columns that are unknown, and quasi-identifiers that are sensitive."""
+        super().check(table)
+        for name in (*self.importance, *(name for name, _ in self.costs)):
+            if self.columns and name not in self.columns:
+                raise NameUnknown("column", name, self.columns, "among those of local suppression")
+        for name in self.sensitive:
+            if name not in table.names:
+                raise NameUnknown("column", name, table.names, "for local suppression")
+            if name in self.columns:
+                raise PlanError(f"Column {name!r} is a quasi-identifier and sensitive. Name it once.")
+
+    def fitted(self, table: Table) -> "LocalSuppression":
+        """The same with its columns named; what it makes of the table is kept, since that takes longest."""
+        names = self.columns or table.with_role("quasi-identifier")
+        if not names:
+            raise PlanError("Local suppression names no column, and none is a quasi-identifier. Name some.")
+        found = replace(self, columns=names)
+        found.check(table)
+        kept = self.made if self.made is not None and found == self else None
+        if kept is None or not found._is_same(table, kept[0]):
+            kept = table, found._suppressed(table)
+        object.__setattr__(found, "made", kept)
+        return found
+
+    def _is_same(self, one: Table, other: Table) -> bool:
+        """Whether two tables have the same values of all columns that count."""
+        names = [*self.columns, *self.sensitive]
+        if one is other:
+            return True
+        if not {*names} <= {*one.names} & {*other.names}:
+            return False
+        return one.select(names).equals(other.select(names)) and np.array_equal(owners(one), owners(other))
+
+    def _suppressed(self, table: Table) -> Table:
+        importance = self.importance or dict(self.costs) or None
+        return suppress_cells(
+            table, self.columns, self.k, importance=importance, sensitive=self.sensitive, l=self.l or 1
+        ).table
+
+    def apply(self, table: Table, reference: Table | None = None) -> Table:
+        """The table with missing cells; people outside a release have those that they would have beside its people."""
+        if not self.columns:
+            raise PlanError("Local suppression is not fitted to a table yet. Use fitted().")
+        if reference is not None:
+            return self._beside(table, reference)
+        if self.made is not None and self._is_same(table, self.made[0]):
+            after = self.made[1]
+            return table.replace(without(table[name], after[name].missing) for name in self.columns)
+        return self._suppressed(table)
+
+    def _beside(self, table: Table, reference: Table) -> Table:
+        """The table as if its people were in the reference, too."""
+        unit = [name for name in reference.with_role("unit") if name in table.names]
+        names = [*self.columns, *self.sensitive, *unit]
+        both = Table(tuple(stacked(reference[name], table[name]) for name in names), roles=dict.fromkeys(unit, "unit"))
+        after = self._suppressed(both)
+        rows = np.arange(len(reference), len(both))
+        return table.replace(without(table[name], after[name].missing[rows]) for name in self.columns)
+
+    def violations(self, released: Table) -> tuple[str, ...]:
+        """Classes of too few people, or of too few sensitive values."""
+        label = _classes(np.column_stack([_codes(released[name]) for name in self.columns]))
+        small = int((_distinct(label, owners(released))[label] < self.k).sum())
+        found = [f"{small} rows are in classes of fewer than {self.k} people"] if small else []
+        for name in self.sensitive:
+            column = released[name]
+            known = ~column.missing
+            values = np.unique(column.values[known], return_inverse=True)[1].ravel()
+            counts = _distinct(label[known], values, int(label.max(initial=-1)) + 1)
+            few = int((counts[label] < (self.l or 1)).sum())
+            found += [f"{few} rows are in classes of fewer than {self.l} values of {name!r}"] if few else []
+        return tuple(found)
+
+    def describe(self, *, detailed: bool = True) -> str:
+        """How many people agree."""
+        return methods()("local-suppression", k=self.k, l=self.l or 0, sensitive=", ".join(self.sensitive))
 
 
-def _blanked(column: Column, stored: Any, missing: Bools) -> Any:
-    """The stored form in which all missing cells are equal: null, or the most common text of those in the column."""
-    if not is_text(stored):
-        return pc.if_else(pa.array(missing), None, stored)
-    text, token = plain_text(stored), ""
-    if column.missing.any() and is_text(column.stored):
-        found = plain_text(column.stored).filter(pa.array(column.missing)).drop_null().value_counts().to_pylist()
-        token = min(found, key=lambda one: (-one["counts"], one["values"]), default={"values": ""})["values"]
-    return pc.if_else(pa.array(missing), pa.scalar(token, text.type), text)
-
-
-def _without_lost_levels(new: Column, old: Column) -> Column:
-    """The column without levels whose last rows were suppressed; declared levels that never occurred stay."""
-    lost = np.setdiff1d(old.values, new.values)
-    lost = lost[lost != MISSING]
-    if not len(lost):
-        return new
-    kept = np.setdiff1d(np.arange(len(old.levels)), lost)
-    lookup: Array = np.full(len(old.levels) + 1, MISSING, np.int32)
-    lookup[kept] = np.arange(len(kept))
-    return replace(new, values=lookup[new.values], levels=tuple(old.levels[code] for code in kept))
+def stacked(one: Column, other: Column) -> Column:
+    """The values of two columns, one below the other, in the codes of both."""
+    if not one.is_category:
+        return Column(one.name, one.kind, np.concatenate([one.values, other.values]), grid=one.grid)
+    levels = tuple(sorted({*one.levels, *other.levels}))
+    number = {level: at for at, level in enumerate(levels)}
+    codes = [np.array([*(number[n] for n in c.levels), -1], np.int32)[c.values] for c in (one, other)]
+    return Column(one.name, "category", np.concatenate(codes), levels)
