@@ -84,7 +84,7 @@ def _stored_codes(column: Column, codes: Codes) -> Any:
     gone = codes == MISSING
     if is_text(stored) and pa.types.is_dictionary(stored.type) and _starts_with_levels(stored, column.levels):
         # The index of a known value is its code. A missing value keeps its token; a newly missing one gets the first,
-        # or is null if there is none.
+        # or null.
         old = np.asarray(stored.indices.fill_null(0), np.int32)
         nulls = np.asarray(stored.indices.is_null())
         fresh = gone & ~column.missing
