@@ -36,6 +36,7 @@ from leafcover.recipes.registry import RECIPES
 from leafcover.released import Loaded, Released
 from leafcover.table.atomic import atomic_write, check_output_path
 from leafcover.table.infer import MISSING_TOKENS
+from leafcover.table.io import Place, place_of, place_within
 from leafcover.table.separators import SeparatorOption
 from leafcover.table.table import Role, Table
 from leafcover.tuning.sweep import Sweep, sweep
@@ -121,12 +122,18 @@ class Project:
     def paths(self) -> ReleasePaths:
         """The files of the release."""
         given = self.settings.output.table
-        return ReleasePaths(self.folder / given if given else default_output(self.input))
+        return ReleasePaths.of(place_within(self.folder, given) if given else self._default_output)
 
     @property
-    def input(self) -> Path:
-        """The original."""
-        return self.folder / self.settings.input.file
+    def _default_output(self) -> Path:
+        if isinstance(self.input, Path):
+            return default_output(self.input)
+        raise ProjectError(f"'{self.path}' reads a database and names no output.table. Add one.")
+
+    @property
+    def input(self) -> Place:
+        """The original: a file, or a table of a database."""
+        return place_within(self.folder, self.settings.input.file)
 
     @property
     def report_path(self) -> Path:
@@ -190,8 +197,9 @@ class Project:
         -------
         Table
         """
-        if not self.input.exists():
-            raise ProjectError(f"'{self.path}': there is no file '{self.input}', which input.file names. Correct it.")
+        file = self.input if isinstance(self.input, Path) else self.input.path
+        if file is not None and not file.exists():
+            raise ProjectError(f"'{self.path}': there is no file '{file}', which input.file names. Correct it.")
         try:
             return read(self.input, **self.reading)
         except NameUnknown as error:
@@ -356,7 +364,7 @@ class Project:
         """The files of a release, as arguments of `Released.save`."""
         settings = self.settings
         return {
-            "path": self.paths.table,
+            "path": self.paths.place,
             "report": None if settings.output.report is None else self.report_path,
             "title": settings.title,
             "date": settings.date,
@@ -403,7 +411,7 @@ class Project:
         -------
         Loaded
         """
-        return load(self.paths.table, original=self.table(), target=self.target)
+        return load(self.paths.place, original=self.table(), target=self.target)
 
     def verify(self) -> list[Check]:
         """Check the saved release: its hash, every guarantee, and with a key file every byte.
@@ -412,7 +420,7 @@ class Project:
         -------
         list of Check
         """
-        return verify(self.paths.table, original=self.input, key_file=self.key_file)
+        return verify(self.paths.place, original=self.input, key_file=self.key_file)
 
     def sweep(self, **options: Any) -> Sweep:
         """Compare recipes and strengths on the table, within the limit of the project.
@@ -455,7 +463,7 @@ class Project:
 
 
 def init(
-    table: str | Path,
+    table: str | Place,
     path: str | Path = FILE_NAME,
     *,
     target: str | None = None,
@@ -467,6 +475,7 @@ def init(
     encoding: str | None = None,
     delimiter: str | None = None,
     sheet: str | int | None = None,
+    query: str | None = None,
     decimal: SeparatorOption = None,
     thousands: SeparatorOption = None,
     force: bool = False,
@@ -476,7 +485,7 @@ def init(
     Parameters
     ----------
     table : str or Path
-        The table, a file.
+        The table: a file, or the address of a database.
     path : str or Path, default "leafcover.toml"
         The project file, or its folder.
     target : str, optional
@@ -493,6 +502,8 @@ def init(
         How a text file is read.
     sheet : str or int, optional
         The sheet of a workbook.
+    query : str, optional
+        A query of a database, instead of a table.
     decimal, thousands : str or mapping of str to str, optional
         How its numbers are written.
     force : bool, default False
@@ -513,12 +524,12 @@ def init(
     >>> project.settings.columns["fnlwgt"], project.settings.undecided
     ('weight', ('audience',))
     """
-    place, source = project_path(path), Path(table)
+    place, source = project_path(path), place_of(table)
     check_output_path(place, force=force)
     if audience is not None:
         audience_named(audience)
     text: dict[str, Any] = {"encoding": encoding or "utf-8", "delimiter": delimiter}
-    text |= {"sheet": sheet, "decimal": decimal, "thousands": thousands}
+    text |= {"sheet": sheet, "query": query, "decimal": decimal, "thousands": thousands}
     tokens = {name: [str(one) for one in texts] for name, texts in (missing or {}).items()}
     data = read(source, category=category, missing=tokens, **text)
     texts = {c.name: missing_texts(c) for c in data if c.name not in (*tokens, *category)}
@@ -535,12 +546,13 @@ def init(
             raise NameUnknown("column", name, data.names)
     chosen = {name: role for name, role in given.items() if role != "target"}
     target = next((name for name, role in given.items() if role == "target"), target)
-    released = default_output(source)
+    source = source if isinstance(source, Path) or query is not None else source.named(data.reading.name)
+    released = default_output(source if isinstance(source, Path) else Path(f"{source.name or 'table'}.parquet"))
     options = DraftOptions(
         file=relative(source, place.parent),
         output=relative(place.parent / released.name, place.parent),
         report=beside(released, "report", ".html").name,
-        title=source.name.split(".")[0],
+        title=released.name.split(".")[0],
         target=target,
         audience=audience,
         roles=chosen,
@@ -549,6 +561,7 @@ def init(
         encoding=encoding,
         delimiter=delimiter,
         sheet=sheet,
+        query=query,
         decimal=decimal,
         thousands=thousands,
     )
@@ -559,8 +572,12 @@ def init(
     return Project(place, made.text, made.text, made.notes)
 
 
-def relative(path: Path, folder: Path) -> str:
-    """A path as a project file in the folder names it."""
+def relative(path: Place, folder: Path) -> str:
+    """A path or an address as a project file in the folder names it; never with a password."""
+    if not isinstance(path, Path):
+        if path.path is None:
+            return str(path)
+        return f"{path.scheme}:///{relative(path.path, folder)}" + (f"#{path.name}" if path.name else "")
     try:
         return Path(os.path.relpath(path, folder)).as_posix()
     except ValueError:  # on another drive of Windows

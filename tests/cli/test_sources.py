@@ -145,3 +145,59 @@ def test_a_format_that_cannot_be_written_is_said_before_the_work(folder, monkeyp
     (folder / "in.csv").write_text(rows_of().replace("age", "age in years"))
     assert "age in years" in refused("release", "in.csv", "-o", "out.dta", "--target", "class")
     assert ".sav" in refused("release", "in.csv", "-o", "out.por", "--target", "class")
+
+
+def test_a_project_reads_a_query_and_writes_into_a_database(folder, monkeypatch):
+    asked = ("--query", "SELECT age, pay, class FROM people", "--target", "class", "--audience", "researchers")
+    assert leafcover("init", "in.sqlite", *asked, "--quiet").exit_code == 0
+    text = (folder / "leafcover.toml").read_text("utf-8")
+    assert 'file = "sqlite:///in.sqlite"' in text
+    assert 'query = "SELECT age, pay, class FROM people"' in text
+    assert 'table = "table.released.parquet"' in text
+    fast = ("--recipe", "cells", "--set", "k=5", "--max-risk", "1")
+    done = leafcover("release", "-o", "out.sqlite#released", "--save", *fast, "--seed", "1")
+    assert done.exit_code == 0, done.output
+    (folder / "below").mkdir()
+    monkeypatch.chdir(folder / "below")
+    checks = json.loads(leafcover("verify", "--json").stdout)
+    assert [one["what"] for one in checks if not one["holds"]] == ["made with a secret key, rows in a secret order"]
+    assert read("../out.sqlite#released").names == ("age", "pay", "class")
+    assert sorted(path.name for path in folder.glob("out*")) == [
+        "out.sqlite",
+        "out.sqlite.released.internal.json",
+        "out.sqlite.released.manifest.json",
+        "out.sqlite.released.pairs",
+    ]
+
+
+def test_a_project_of_a_database_needs_an_output(folder):
+    assert leafcover("init", "in.sqlite", "--target", "class", "--quiet").exit_code == 0
+    file = folder / "leafcover.toml"
+    text = file.read_text("utf-8")
+    assert 'file = "sqlite:///in.sqlite#people"' in text
+    lines = [line for line in text.replace('"?"', '"researchers"').splitlines() if not line.startswith("table =")]
+    file.write_text("\n".join(lines), "utf-8")
+    assert "output.table" in refused("release")
+    file.write_text(text.replace("in.sqlite", "gone.sqlite"), "utf-8")
+    assert "gone.sqlite" in refused("inspect")
+
+
+def test_a_project_of_postgresql_has_its_files_in_its_folder(folder, postgresql, monkeypatch):
+    database = postgresql.fresh()
+    write(read("in.csv"), f"{database}#people")
+    (folder / "project").mkdir()
+    words = ("init", f"{database}#people", "-o", "project", "--target", "class", "--audience", "researchers", "--quiet")
+    assert leafcover(*words).exit_code == 0
+    fast = ("--recipe", "cells", "--set", "k=5", "--max-risk", "1", "--seed", "1")
+    done = leafcover("release", "--project", "project", "-o", f"{database}#released", "--save", *fast)
+    assert done.exit_code == 0, done.output
+    assert sorted(path.name for path in (folder / "project").iterdir()) == [
+        "leafcover.toml",
+        "people.report.external.html",
+        "people.report.html",
+        "released.internal.json",
+        "released.manifest.json",
+        "released.pairs",
+    ]
+    monkeypatch.chdir(folder / "project")
+    assert json.loads(leafcover("verify", "--json").stdout)[0]["holds"]

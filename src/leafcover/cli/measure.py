@@ -117,7 +117,7 @@ def measure(
     if project is not None:
         original, released, title, date = (
             project.input,
-            project.paths.table,
+            project.paths.place,
             project.settings.title,
             project.settings.date,
         )
@@ -210,7 +210,7 @@ def report(
 
     project = given.project(original, released)
     if project is not None:
-        before, original, released, target = project.table(), project.input, project.paths.table, project.target
+        before, original, released, target = project.table(), project.input, project.paths.place, project.target
         out, title, date = project.report_path, project.settings.title, project.settings.date
         publish_tree = project.settings.output.publish_tree
     else:
@@ -221,7 +221,8 @@ def report(
         reading, target = _as_released(reading, target, record, original)
         before = reading.read(original, target=target)
         refuse_unknown(before, reading, target)
-    if project is not None and not force and _is_newer(out, project.paths.table):
+    paths = None if project is None else project.paths
+    if paths is not None and not force and _is_newer(out, paths.manifest if paths.database else paths.table):
         say = catalogue("project")
         typer.echo(as_options(say("report-exists")))
         _print_report(out)

@@ -21,6 +21,7 @@ from leafcover.cli.app import (
     Reading,
     app,
     guarded,
+    place,
     refuse_unknown,
     separators,
     warn,
@@ -47,7 +48,7 @@ FILE = Path("leafcover.toml")
 # Where each option stands in a project file. Lists are added to, roles and settings replaced one by one.
 KEYS = {
     **{name: (name,) for name in ("title", "date", "target", "audience")},
-    **{name: ("input", name) for name in ("encoding", "delimiter", "sheet")},
+    **{name: ("input", name) for name in ("encoding", "delimiter", "sheet", "query")},
     **{name: ("method", name) for name in ("recipe", "bins", "plan", "find_rules", "sequence", "most_rows")},
     **{name: ("method", name) for name in ("rare", "share", "weights", "hold_out", "sample")},
     **{name: ("method", name) for name in ("rules", "keep_tables", "recode")},
@@ -56,6 +57,7 @@ KEYS = {
     **{name: ("output", name) for name in ("report", "key_file", "publish_tree")},
 }
 ROLES = ("drop", "unchanged", "quasi_identifier", "sensitive", "unit", "weight")
+PATHS = ("out", "report", "key_file", "plan")
 LISTS = ("rules", "keep_tables", "recode")
 OF_A_RECIPE = (
     "recipe",
@@ -102,8 +104,6 @@ class Given:
         from leafcover.engine.project_file import find_project
         from leafcover.project import Project
 
-        if self._is_given("query"):
-            self.fail("--query is for a database, and the table of a project is a file. Leave it out, or give a table.")
         if self.folder is None and find_project(Path()) is None:
             self.fail(
                 "Missing argument: there is no project file here. Give a table, or make one: leafcover init TABLE"
@@ -148,11 +148,11 @@ def _changes(given: Mapping[str, Any], project: "Project") -> dict[str, Any]:
     found: dict[str, Any] = {}
     method = project.settings.method
 
-    def put(place: tuple[str, ...], value: Any) -> None:
+    def put(key: tuple[str, ...], value: Any) -> None:
         table = found
-        for name in place[:-1]:
+        for name in key[:-1]:
             table = table.setdefault(name, {})
-        table[place[-1]] = value
+        table[key[-1]] = value
 
     if "plan" in given:
         for name in (*OF_A_RECIPE, "settings"):
@@ -161,11 +161,11 @@ def _changes(given: Mapping[str, Any], project: "Project") -> dict[str, Any]:
         put(("method", "plan"), None)
         if given["recipe"] != method.recipe:
             put(("method", "settings"), dict.fromkeys(method.settings))
-    for name, place in KEYS.items():
+    for name, key in KEYS.items():
         if name in given:
             value = given[name]
-            value = _from_folder(value, project.folder) if isinstance(value, Path) else value
-            put(place, [*getattr(method, name), *value] if name in LISTS else value)
+            value = _from_folder(value, project.folder) if name in PATHS else value
+            put(key, [*getattr(method, name), *value] if name in LISTS else value)
     if "no_unit_numbers" in given:
         put(("method", "unit_numbers"), False)
     if "settings" in given:
@@ -184,8 +184,8 @@ def _changes(given: Mapping[str, Any], project: "Project") -> dict[str, Any]:
     return found
 
 
-def _from_folder(path: Path, folder: Path) -> str:
-    """A path of the command line as a project file names it."""
+def _from_folder(path: Place, folder: Path) -> str:
+    """A path or address of the command line as a project file names it."""
     from leafcover.project import relative
 
     return relative(path, folder)
@@ -272,7 +272,8 @@ class Original:
         from leafcover.api import read
 
         found = self.table.reading
-        return read(path, **{"decimal": found.decimal, "thousands": found.thousands} | self.project.reading)
+        options = {"decimal": found.decimal, "thousands": found.thousands} | self.project.reading
+        return read(path, **options | {"query": None})
 
 
 def read_original(
@@ -307,7 +308,7 @@ def read_with_target(given: Given, table: Place | None, reading: Reading, target
 @guarded
 @with_reading
 def init(
-    table: Annotated[Path, typer.Argument(metavar="TABLE", help="The table to release.", readable=False)],
+    table: Annotated[Place, typer.Argument(metavar="TABLE", help="The table to release.", parser=place)],
     *,
     out: Annotated[
         Path, typer.Option("-o", "--out", metavar="FILE", help="The project file, or its folder.", readable=False)
@@ -337,6 +338,7 @@ def init(
         encoding=None if reading.encoding == "utf-8" else reading.encoding,
         delimiter=reading.delimiter,
         sheet=reading.sheet,
+        query=reading.query,
         decimal=separators("--decimal", reading.decimal),
         thousands=separators("--thousands", reading.thousands),
         force=force,

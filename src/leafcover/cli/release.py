@@ -507,7 +507,7 @@ def verify(
 
     project = given.project(released)
     if project is not None:
-        released, original, key_file = project.paths.table, original or project.input, key_file or project.key_file
+        released, original, key_file = project.paths.place, original or project.input, key_file or project.key_file
     assert released is not None
     checks = verify_table(released, original=original, key_file=key_file, manifest=manifest)
     if as_json:

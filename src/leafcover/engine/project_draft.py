@@ -71,7 +71,7 @@ class DraftNote:
 class DraftOptions:
     """What the steward decided before the draft."""
 
-    file: str  # the table, relative to the project file
+    file: str  # the table, relative to the project file, or the address of a database
     output: str
     report: str
     title: str
@@ -83,6 +83,7 @@ class DraftOptions:
     encoding: str | None = None
     delimiter: str | None = None
     sheet: str | int | None = None
+    query: str | None = None
     decimal: SeparatorOption = None
     thousands: SeparatorOption = None
 
@@ -316,7 +317,7 @@ def _input(table: Table, options: DraftOptions) -> Iterator[str]:
         "[input]",
         _line("file", options.file, say("about-file", rows=len(table), columns=len(table.names))),
     )
-    for key in ("encoding", "delimiter", "sheet", "decimal", "thousands"):
+    for key in ("encoding", "delimiter", "sheet", "query", "decimal", "thousands"):
         if (given := getattr(options, key)) is not None:
             yield _line(
                 key, given if isinstance(given, str | int) else {toml_key(n): mark for n, mark in given.items()}

@@ -64,6 +64,7 @@ class ProjectInput(_FileTable):
     encoding: Text | None = None
     delimiter: str | None = None
     sheet: str | int | None = None
+    query: Text | None = None
     decimal: str | dict[str, str] | None = None
     thousands: str | dict[str, str] | None = None
     category: Texts = ()

@@ -90,6 +90,7 @@ class DatabaseTable:
     scheme: Scheme
     address: str = field(repr=False)  # for the driver: a path, or a URL that may hold a password
     name: str = ""
+    folder: Path = field(default=Path(), compare=False)  # of companion files, if the database is not a file
 
     def __str__(self) -> str:
         end = f"#{self.name}" if self.name else ""
@@ -111,11 +112,17 @@ class DatabaseTable:
     def companion(self) -> Path:
         """The path to which the names of companion files are added: beside the file, or in the current folder."""
         name = re.sub(r"[^\w.-]", "_", self.name)
-        return Path(name) if self.path is None else self.path.with_name(f"{self.path.name}.{name}")
+        return self.folder / name if self.path is None else self.path.with_name(f"{self.path.name}.{name}")
 
     def named(self, name: str) -> "DatabaseTable":
         """Another table of the same database."""
-        return DatabaseTable(self.scheme, self.address, name)
+        return replace(self, name=name)
+
+    def within(self, folder: Path) -> "DatabaseTable":
+        """The same table if paths start from a folder."""
+        if self.path is None:
+            return replace(self, folder=folder)
+        return replace(self, address=str(folder / self.path))
 
     def resolve(self) -> "DatabaseTable":
         """The same table with an absolute path, to compare it with another."""
@@ -145,6 +152,14 @@ def place_of(given: "str | Path | DatabaseTable") -> Place:
     if kind is None:
         return Path(given)
     return DatabaseTable("duckdb" if kind == "sqlite" and _is_duckdb(Path(head)) else kind, head, name)
+
+
+def place_within(folder: Path, given: str) -> Place:
+    """The same for a text in a file of a folder, from which paths start."""
+    if not ADDRESS.fullmatch(given):
+        return place_of(folder / given)
+    place = place_of(given)
+    return place if isinstance(place, Path) else place.within(folder)
 
 
 def _database(scheme: str, rest: str) -> DatabaseTable:
