@@ -388,6 +388,7 @@ def whole_part(
         cells=within.cells,
         keep=tuple(partitions[partition].cells for partition in step.keep),
         stages=within.stages,
+        given=tuple(replace(table[name], stored=None) for name in step.perturb.given),
         before=tuple(one for name, one in (so_far or {}).items() if name in step.within.needs_released),
         forbidden={one: pairs for (one, other), pairs in ruled.items() if other == own},
         ahead=levels_ahead(own, left or {}, ruled),

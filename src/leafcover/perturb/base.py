@@ -195,6 +195,7 @@ class Chunk:
     keep: tuple[Cells, ...] = ()  # further cells whose boxes the new values must stay inside
     stages: tuple[Stage, ...] = ()  # trees that place released rows, for a perturbation that deals
     before: tuple[Earlier, ...] = ()  # columns released before
+    given: tuple[Column, ...] = ()  # columns that no step changes, and on which the new values depend
     # By column: which pairs of a level of it and one of the first column here a rule forbids; missing is the last level
     forbidden: Mapping[str, Bools] = field(default_factory=dict, repr=False)
     # Rows by label, and which levels of the first column leave none that a rule allows in a column dealt later
@@ -249,6 +250,7 @@ class Chunk:
             tuple(replace(c, values=c.values[rows], stored=None) for c in self.columns),
             self.cells.take(rows),
             tuple(cells.take(rows) for cells in self.keep),
+            given=tuple(replace(c, values=c.values[rows], stored=None) for c in self.given),
         )
 
 
@@ -301,6 +303,11 @@ class Perturbation(ABC):
     def moves_missing(self) -> bool:
         """Whether a missing value may move to another row."""
         return False
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Columns of the table that are released unchanged, and on which the new values depend."""
+        return ()
 
     @property
     def shared_by(self) -> int:

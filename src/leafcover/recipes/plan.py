@@ -331,12 +331,13 @@ def checked_recodings(recode: Sequence[Recoding]) -> tuple[Recoding, ...]:
 def check(plan: Plan, table: Table) -> None:
     """Raise an error if the plan does not fit the table that its steps change."""
     for number, step in enumerate(plan.steps, 1):
-        needed = (*step.columns, *(name for one in step.partitions for name in one.needs))
-        for name in needed:
-            if name not in table.names:
-                raise NameUnknown("column", name, table.names, f"that step {number} of the plan needs")
+        needed = (*step.columns, *step.perturb.given, *(name for one in step.partitions for name in one.needs))
+        if unknown := [name for name in needed if name not in table.names]:
+            raise NameUnknown("column", unknown[0], table.names, f"that step {number} of the plan needs")
         called = type(step.perturb).__name__
         _check_dealing(plan, number, called)
+        if wrong := [name for name in step.perturb.given if name in plan.columns]:
+            raise PlanError(f"Step {number} uses {wrong[0]!r} as given, which a step changes. Give unchanged columns.")
         if step.keep and not step.perturb.keeps_boxes:
             raise PlanError(
                 f"Step {number} keeps the leaves of another tree, which {called} cannot do. "
@@ -384,12 +385,11 @@ def tied_by(plan: Plan, table: Table) -> TiedColumns:
         rule.check(unpooled)
     tied = plan.tied(table)
     for number, step in enumerate(plan.steps, 1):
-        for name in step.columns:
-            if name in tied.computed:
-                raise PlanError(
-                    f"Step {number} changes column {name!r}, which a rule of the plan computes. "
-                    "Leave out the step or the rule."
-                )
+        if ruled := [name for name in step.columns if name in tied.computed]:
+            raise PlanError(
+                f"Step {number} changes column {ruled[0]!r}, which a rule of the plan computes. "
+                "Leave out the step or the rule."
+            )
     return tied
 
 
