@@ -119,16 +119,21 @@ def cover_deals_each_column(table, target, **settings):
 
 
 def numbers_are_shared(column, new, share):
-    """A permutation of the column in which each number is that of enough neighbours in rank."""
+    """A permutation of the column in which each number is the rounded mean of enough neighbours in rank."""
     before, after = (np.sort(one.values[~one.missing]) for one in (column, new))
     if not len(before):
         return
     starts = np.flatnonzero(np.diff(after, prepend=-np.inf))
-    for old, held in zip(np.split(before, starts[1:]), np.split(after, starts[1:]), strict=True):
-        assert len(held) >= min(share, len(after))
-        tiny = 1e-9 * np.abs(old).max()
-        assert old[0] - tiny <= held[0] <= old[-1] + tiny
-        assert old[0] < old[-1] or held[0] == old[0]  # a number that enough rows hold stays as it is
+    ends = np.append(starts[1:], len(after))
+    tiny = 1e-9 * np.abs(before).max()
+    assert before[0] - tiny <= after[0]
+    assert after[-1] <= before[-1] + tiny
+    for group, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        old, held = before[start:end], after[start]
+        assert end - start >= min(share, len(after))
+        assert old[0] < old[-1] or held == old[0]  # a number that enough rows hold stays as it is
+        around = before[ends[min(group + 4, len(ends) - 1)] - 1] - before[starts[max(group - 4, 0)]]
+        assert abs(held - old.mean()) <= around + tiny
 
 
 def blocks(table, columns, label):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import leafcover as lc
 from leafcover.engine.verify import _aligned
-from leafcover.errors import InvariantViolated, NameUnknown, PlanError
+from leafcover.errors import InvariantViolated, NameUnknown, PlanError, TableError
 from leafcover.recipes.plan import recoded_table
 from leafcover.table.frames import from_frame
 from leafcover.table.rule_search import check_rule
@@ -173,7 +173,7 @@ def holds(table, rules, recipe, seed):
     """Release a table with declared rules and check everything; None if it is refused."""
     try:
         release = lc.release(table, recipe, rules=rules, seed=seed, **asked(recipe))
-    except (PlanError, NameUnknown, InvariantViolated):  # a level of the rule may not occur
+    except (PlanError, NameUnknown, InvariantViolated, TableError):  # a level of the rule or target may not occur
         return None
     recoded = recoded_table(release.plan, table)
     for text in rules:

@@ -44,6 +44,7 @@ from leafcover.recipes.plan import (
 )
 from leafcover.table.inspection import identifiers
 from leafcover.table.output import replace_values, take_values
+from leafcover.table.recoding import extremes_lost
 from leafcover.table.table import Column, Kind, Table, in_codes_of
 from leafcover.table.unit_layout import UnitLayout
 from leafcover.table.weights import KeptFact, in_classes, kept_facts, weighed, weight_sentences
@@ -279,6 +280,7 @@ def run(
             *_warnings(table, plan, partitions),
             *plan.recodings,
             *less_kept(rules),
+            *extremes_lost((c.name, c.values, new) for c in table if (new := _replaced(after, c.name)) is not None),
             *dict.fromkeys(note for fact in kept for note in fact.notes),
         ),
         fingerprint=mark,
@@ -457,6 +459,10 @@ def _shared(column: Column, changed: Changed) -> int:
     if changed.replaced is None:
         return 0
     return int(np.count_nonzero(changed.replaced[~column.missing] != column.values[~column.missing]))
+
+
+def _replaced(after: Mapping[str, Changed], name: str) -> Array | None:
+    return after[name].replaced if name in after else None
 
 
 def _range_fractions(table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition]) -> dict[str, float]:

@@ -53,7 +53,7 @@ class Deal(Perturbation):
     ----------
     share : int, default 5
         The minimum number of rows that hold a number (a date, a time) in the release. Rarer numbers are first replaced
-        by their mean with neighbours, or by a neighbour that enough rows hold. 1 leaves them as they are.
+        by their rounded mean with neighbours, or by a neighbour that enough rows hold. 1 leaves them as they are.
     avoid : float, default 0.25
         A pair of levels that no original row has is avoided, if the levels would meet at least this often by chance and
         each has at least 10 rows. Rarer pairs are not: avoiding them would show which pairs exist.

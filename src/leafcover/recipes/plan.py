@@ -120,7 +120,7 @@ class Plan:
     pools : sequence of Pooled, optional
         Levels of categories that become one level before any step, after the recodings.
     share : int, default 1
-        The minimum number of rows that hold a number. Neighbours in rank take their mean before a step reads them.
+        The minimum number of rows that hold a number. Before a step, neighbours in rank take their rounded mean.
     units : UnitLayout, optional
         How the rows of each unit become one row, if several rows belong to one person or household. Steps then read and
         change the columns of that table.
@@ -258,7 +258,7 @@ class Plan:
         """A sentence about each column whose rare levels are pooled, without naming them, and about shared numbers."""
         said = [f"{len(one.levels)} levels of column {one.column!r} were pooled as {one.into!r}." for one in self.pools]
         if self.share > 1:
-            said.append(f"Numbers that fewer than {self.share} rows held became the mean of neighbours.")
+            said.append(f"Numbers that fewer than {self.share} rows held became the rounded mean of neighbours.")
         return tuple(said)
 
     def tied(self, table: Table) -> TiedColumns:

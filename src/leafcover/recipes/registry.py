@@ -350,7 +350,7 @@ def plan_for(
         is released. Default: as the recipe does; ``cover`` pools them, recipes of publications let them stay.
     share : int, optional
         The minimum number of rows that hold a number, so that no rare or extreme one is released: neighbours in rank
-        take their mean. Default: 5 for ``cover``, 1 for recipes of publications.
+        take their rounded mean. Default: 5 for ``cover``, 1 for recipes of publications.
     weights : {"drop", "classes", "calibrated"}, optional
         How survey weights leave: not at all, as the mean weight of classes of at least 5 people, or calibrated so that
         weighted totals are kept. Default: calibrated, if a column has the role "weight".

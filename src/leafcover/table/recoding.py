@@ -14,16 +14,20 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.lib.stride_tricks import sliding_window_view
 
-from leafcover.arrays import MISSING, Array, Rows
+from leafcover.arrays import MISSING, Array, Floats, Rows
 from leafcover.errors import PlanError, TableError, ValueOutOfRange
 from leafcover.table.formatting import is_text, plain_text
-from leafcover.table.table import MAX_GRID_POINTS, Column, Table
+from leafcover.table.table import MAX_GRID_POINTS, Column, Grid, Table
 from leafcover.table.units import owners
 
 FEWEST = 5  # people or households that a released level must have
 OTHER = "other"
 MOST_SHARE = 1000  # rows that a number is shared by, at most
+FAR = 0.1  # a change of the standard deviation by sharing that is named
+MOST_NAMED = 5  # columns in one sentence
+AROUND = 4  # groups on either side whose widths say how far a mean is rounded
 HUGE = 1e290  # squares and sums of such numbers overflow
 STAYS = ("unchanged", "unit", "identifier")  # roles of columns that are not recoded
 
@@ -170,8 +174,8 @@ def _with_shared(column: Column, share: int, reference: Column) -> Column:
 def shared_values(column: Column, share: int) -> Array:
     """Numbers such that each is held by at least ``share`` rows; fewer rows in all hold one value.
 
-    Rare neighbours take their mean, on the grid of the column, or the value among them that enough rows hold. The
-    result is the column's own array if nothing changes.
+    Rare neighbours take their mean, rounded about as far as they are apart and on the grid of the column, or the value
+    among them that enough rows hold. The result is the column's own array if nothing changes.
     """
     from leafcover.kernels.microaggregation import optimal_groups
 
@@ -188,12 +192,75 @@ def shared_values(column: Column, share: int) -> Array:
     group = optimal_groups(distinct / scale, share, held)  # does not reach across a gap if there is another way
     begin = np.flatnonzero(np.append(True, group[1:] != group[:-1]))
     scale = scale if scale > HUGE else 1.0
-    new = np.add.reduceat(distinct / scale * held, begin) / np.add.reduceat(held, begin) * scale
-    if column.grid is not None:
-        new = column.grid.value(column.grid.index(new))
     most = np.maximum.reduceat(held, begin)
     common = np.flatnonzero((held >= share) & (held == most[group]))[::-1]  # of equals the lowest
+    fixed = np.full(len(begin), np.nan)
+    fixed[group[common]] = distinct[common] / scale
+    new = _rounded_means(distinct / scale, held, begin, fixed, column.grid) * scale
     new[group[common]] = distinct[common]
     values = column.values.copy()
     values[order] = np.repeat(new[group], held)
     return values
+
+
+def extremes_lost(pairs: Iterable[tuple[str, Array, Array]]) -> tuple[str, ...]:
+    """A sentence about the columns whose spread changed as numbers became shared: few values lay far from all others.
+
+    Each column is given by its name and its numbers before and after.
+    """
+    lost = {name: change for name, before, after in pairs if (change := _spread_lost(before, after)) > FAR}
+    if not lost:
+        return ()
+    names = sorted(lost, key=lambda name: -lost[name])
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return (
+        f"Few rows of {', '.join(map(repr, names[:MOST_NAMED]))}{more} have values far from all others. Sharing them "
+        f"changed the standard deviation by up to {max(lost.values()):.0%}: totals are not those of the original.",
+    )
+
+
+def _spread_lost(before: Array, after: Array) -> float:
+    """By what part the standard deviation changed."""
+    scale = max(float(np.nanmax(np.abs(before), initial=0.0)), 1e-300)
+    spread, left = (float(np.nanstd(values / scale)) for values in (before, after))
+    return abs(left / spread - 1) if spread > 0 else 0.0
+
+
+def _rounded_means(distinct: Floats, held: Rows, begin: Rows, fixed: Floats, grid: Grid | None) -> Floats:
+    """The mean of each group of neighbours, rounded to a digit times a power of ten; ``fixed`` ones stay as they are.
+
+    An exact mean gives its members away: of people whose values are known, few sets have just this mean. So it is
+    rounded to at least half the width of its group, and to the median width of the groups around it. With 1,500
+    salaries in cents of which half are released, exact means let an attacker who knows all salaries find 92 % of the
+    members at 1 % false alarms, means rounded to half the width of the group alone 6 %, and as here 1 %. The order of
+    the groups is kept, and no value is outside the range of the old ones.
+    """
+    last = np.append(begin[1:], len(distinct)) - 1
+    means = np.add.reduceat(distinct * held, begin) / np.add.reduceat(held, begin)
+    widths = distinct[last] - distinct[begin]
+    unit = 1.0 if grid is None else grid.step
+    least = widths / 2 / unit
+    if len(widths) > 2 * AROUND:
+        around = np.median(sliding_window_view(widths, 2 * AROUND + 1), axis=1) / unit
+        least = np.maximum(least, around[np.clip(np.arange(len(widths)) - AROUND, 0, len(around) - 1)])
+    least = np.where(np.isnan(fixed) & (least > 0), least if grid is None else np.maximum(least, 1.0), 1.0)
+    power = np.floor(np.log10(least) + 1e-9)
+    leading = np.ceil(least / 10.0**power - 1e-9)
+    steps = leading * 10.0**power * unit
+    lowest, highest = np.ceil(distinct[0] / steps), np.floor(distinct[-1] / steps)
+    middle = len(means) // 2
+    places = np.rint(means / steps)
+    places[: middle + 1] = np.maximum(places, lowest)[: middle + 1]
+    places[middle:] = np.minimum(places, highest)[middle:]
+    places = np.where(lowest <= highest, places, means / steps)
+    # One division of whole numbers is the number that the decimal text stands for.
+    new = places * leading * unit * 10.0 ** np.maximum(power, 0) / 10.0 ** np.maximum(-power, 0)
+    if grid is not None:
+        new = grid.value(grid.index(new))
+    # Whatever was rounded past the next group towards the middle becomes its value, such as the mean of an outlier.
+    before = np.maximum.accumulate(np.where(np.isnan(fixed), -np.inf, fixed))
+    after = np.minimum.accumulate(np.where(np.isnan(fixed), np.inf, fixed)[::-1])[::-1]
+    new = np.clip(new, before, after)
+    new[middle:] = np.maximum.accumulate(new[middle:])
+    new[: middle + 1] = np.minimum.accumulate(new[middle::-1])[::-1]
+    return new

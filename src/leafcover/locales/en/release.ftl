@@ -35,7 +35,7 @@ smallest-cell-shuffled = Every column { $empty ->
     [one] { $rows } row
    *[other] { $rows } rows
 }.
-shared = Numbers that fewer than { $least } rows held took the mean of their neighbours or a neighbouring value: { $columns }{ $more ->
+shared = Numbers that fewer than { $least } rows held took the rounded mean of their neighbours or a neighbouring value: { $columns }{ $more ->
     [0] {""}
    *[other] {""} and { $more } more
 }. A rare code, such as 99999 for “unknown”, is lost this way: declare it as missing.
