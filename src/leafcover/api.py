@@ -43,6 +43,7 @@ from leafcover.table.frames import from_frame
 from leafcover.table.inspection import TableFacts, describe
 from leafcover.table.io import PLACES, MissingTokens, Place, place_of
 from leafcover.table.io import read as read_file
+from leafcover.table.rule_search import refuse_unkept
 from leafcover.table.separators import SeparatorOption
 from leafcover.table.table import IntoTable, Role, Table, check_weight, column_name, without_unused_levels
 from leafcover.table.weights import Leave
@@ -281,6 +282,7 @@ def release(
     asked |= {"most_rows": most_rows, "rare": rare, "share": share, "weights": weights, "keep_tables": keep_tables}
     asked["recode"] = recode
     chosen_plan = _plan_for(original, plan, target, asked, within, rewrite=bool(len(held)))
+    refuse_unkept(chosen_plan.rules, original)
     if not unit_numbers:
         chosen_plan = _without_numbers(chosen_plan)
     made = run(

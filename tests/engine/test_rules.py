@@ -73,6 +73,42 @@ def test_a_declared_rule_that_cannot_hold_is_refused(frame):
         lc.release(frame, plan, rules=["start <= end"])
 
 
+@pytest.mark.parametrize("rule", ["food == rent", "total == food + 2 * rent", "end <= start", "food == year(start)"])
+def test_a_declared_rule_that_the_table_does_not_keep_is_refused_with_the_rows_that_do(frame, rule):
+    holds = check_rule(parse_rule(rule), from_frame(frame), from_frame(frame))
+    plan = lc.recipes.cover(from_frame(frame), target="sex", find_rules=False)
+    for made in ("cover", "additive", plan.replaced(rules=[parse_rule(rule)])):
+        given = {} if isinstance(made, lc.Plan) else {"rules": [rule], "target": "sex"}
+        with pytest.raises(PlanError, match=f" {holds.kept} of {holds.rows} rows keep it"):
+            lc.release(frame, made, **given, seed=7)
+
+
+def test_rows_whose_values_a_declared_equation_changes_are_counted(frame, tmp_path):
+    wrong = frame.copy()
+    wrong.loc[[3, 77], "total"] += 1
+    release = lc.release(wrong, "cover", target="sex", rules=["total == food + rent"], seed=7)
+    fact = release.rules[0]
+    assert (fact.computed, fact.corrected, fact.rows, fact.broken) == ("total", 2, 500, 0)
+    assert "total (2 of 500 original rows had another value)" in str(release)
+    release.save(tmp_path / "o.csv")
+    inner, outer = (json.loads((tmp_path / f"o.csv.{name}.json").read_text()) for name in ("internal", "manifest"))
+    assert inner["rules"][0]["corrected"] == 2
+    assert outer["rules"][0]["computed"] == "total"
+    assert "corrected" not in outer["rules"][0]  # fewer than five people
+    wrong.loc[range(6), "total"] += 1
+    with pytest.raises(PlanError, match=r"49[34] of 500"):
+        lc.release(wrong, "cover", target="sex", rules=["total == food + rent"], seed=7)
+
+
+def test_an_equation_of_the_original_computes_recoded_columns(frame):
+    release = lc.release(
+        frame, "cover", target="sex", rules=["total == food + rent"], recode=["food: round 50"], seed=7
+    )
+    fact = release.rules[0]
+    assert fact.broken == 0
+    assert fact.corrected == round((1 - fact.before) * 500) > 250
+
+
 def test_a_plan_file_holds_its_rules(frame, found):
     again = lc.parse_plan(lc.plan_text(found.plan))
     assert again == found.plan

@@ -56,7 +56,11 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
         "no_values": list(release.no_values),
         "guarantees": _guarantees(release),
         **_recodings(release.plan),
-        "rules": [{"rule": r.text, "kept": _coarse(r.after, r.rows)} for r in release.rules if r.is_public],
+        "rules": [
+            {"rule": r.text, "kept": _coarse(r.after, r.rows)} | ({"computed": r.computed} if r.computed else {})
+            for r in release.rules
+            if r.is_public
+        ],
         **_weights(release),
         **({} if release.limits is None else {"limits": release.limits.facts}),
         "versions": versions(),

@@ -15,6 +15,7 @@ from leafcover.engine.audience import Limits
 from leafcover.engine.statement import (
     RuleFact,
     Statement,
+    computed_sentence,
     less_kept,
     not_reached,
     recoding_sentences,
@@ -570,6 +571,7 @@ def summary(release: Release, informed: Informed | None = None) -> str:
         lines.append(say("fixed", columns=", ".join(named), more=len(fixed[LISTED:])))
     if release.rules:
         lines.append(say("rules", count=len(release.rules), broken=sum(r.after < r.before for r in release.rules)))
+        lines += computed_sentence(release.rules)
     if release.plan.weights is not None or release.kept:
         lines += weight_sentences(release.plan.weights, release.kept)
     if release.only_recoded:

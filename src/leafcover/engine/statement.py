@@ -24,7 +24,7 @@ from leafcover.table.column_rules import ColumnRule, Linear
 from leafcover.table.recoding import FEWEST
 from leafcover.table.rule_search import block_of, check_rule
 from leafcover.table.table import Column, Table
-from leafcover.table.tied_columns import TiedColumns
+from leafcover.table.tied_columns import Computed, TiedColumns
 from leafcover.table.weights import ReleasedWeights
 
 BITS = log(2)  # nats in a bit
@@ -139,6 +139,8 @@ class RuleFact:
     broken: int  # released rows
     rows: int = 0  # original rows that it applies to
     way: RuleWay = "checked"
+    computed: str = ""  # the column that is computed in every released row, if an equation is kept that way
+    corrected: int = 0  # original rows in which that column is not what the rule says
 
     @property
     def is_public(self) -> bool:
@@ -154,12 +156,21 @@ def names_no_level(rule: str) -> bool:
 def rule_facts(plan: Plan, original: Table, released: Table, tied: TiedColumns) -> tuple[RuleFact, ...]:
     """How many rows keep each rule, before and after."""
     facts = []
+    computed: dict[ColumnRule, str] = {one.rule: one.column for one in tied.ties if isinstance(one, Computed)}
     for rule in plan.all_rules:
         before, after = check_rule(rule, original, original), check_rule(rule, released, original)
-        shares, broken = (before.share, after.share), after.rows - after.kept
-        facts.append(
-            RuleFact(rule.text, rule in plan.found_rules, *shares, broken, before.rows, _way(rule, plan, tied))
+        fact = RuleFact(
+            rule.text,
+            found=rule in plan.found_rules,
+            before=before.share,
+            after=after.share,
+            broken=after.rows - after.kept,
+            rows=before.rows,
+            way=_way(rule, plan, tied),
+            computed=computed.get(rule, ""),
+            corrected=before.rows - before.kept if rule in computed else 0,
         )
+        facts.append(fact)
     return tuple(facts)
 
 
@@ -174,10 +185,20 @@ def refuse_broken(rules: Sequence[RuleFact]) -> None:
     """Raise an error if a declared rule is broken."""
     for fact in rules:
         if fact.broken and not fact.found:
+            broken = fact.rows - round(fact.before * fact.rows)
+            mend = f"{broken:,} original rows break it, too: correct them" if broken else "Use a recipe that keeps it"
             raise InvariantViolated(
                 f"The rule {fact.text!r} is broken by {fact.broken:,} released rows, so nothing is written. "
-                "Leave out the rule, or choose a recipe that keeps it, such as cover."
+                f"{mend}, or leave out the rule."
             )
+
+
+def computed_sentence(rules: Sequence[RuleFact]) -> Iterator[str]:
+    """Which columns rules compute, and in how many original rows they had other values."""
+    say = catalogue("release")
+    if found := [fact for fact in rules if fact.computed]:
+        named = (say("computed-column", name=f.computed, rows=f.corrected, of=f.rows) for f in found)
+        yield say("computed", columns=", ".join(named))
 
 
 def less_kept(rules: Sequence[RuleFact]) -> Iterator[str]:

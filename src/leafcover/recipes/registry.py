@@ -23,6 +23,7 @@ from leafcover.table.recoding import (
     share_numbers,
 )
 from leafcover.table.rule_search import find_rules as rules_in
+from leafcover.table.rule_search import refuse_unkept
 from leafcover.table.rule_text import parse_rule
 from leafcover.table.table import IntoTable, Table, target_of
 from leafcover.table.tied_columns import tied_columns
@@ -180,10 +181,10 @@ def recipe(
             recode: Sequence[str | Recoding] = (),
             **given: Any,
         ) -> Plan:
-            table = from_frame(table)
+            table = original = from_frame(table)
             asked = parse_recodings(recode, table.names)
             recodings, table = fit_all(asked, table)
-            declared = [_rule(one, table) for one in rules]
+            declared = [_rule(one, table, original) for one in rules]
             mild, chosen_target = own.rare if rare is None else rare, target_of(table, given.get("target"))
             pools, unpooled = _pools(table, mild, chosen_target), table
             leave = weights_of(table, weights) if weights is not None or table.with_role("weight") else None
@@ -283,10 +284,14 @@ def _check_units(recipe: str, table: Table, takes_units: bool) -> None:
         )
 
 
-def _rule(given: str | ColumnRule, table: Table) -> ColumnRule:
-    """A rule that fits the table, from its text if necessary."""
-    rule = parse_rule(given, table.names) if isinstance(given, str) else given
+def _rule(given: str | ColumnRule, table: Table, original: Table) -> ColumnRule:
+    """A rule that fits the recoded table, from its text if necessary; then the rows of the original must keep it."""
+    if not isinstance(given, str):
+        given.check(table)
+        return given
+    rule = parse_rule(given, table.names)
     rule.check(table)
+    refuse_unkept([rule], original)
     return rule
 
 

@@ -12,6 +12,7 @@ from math import log
 import numpy as np
 
 from leafcover.arrays import Array, Floats, Rows
+from leafcover.errors import PlanError
 from leafcover.table.column_rules import (
     EXCEPTIONS,
     SURE,
@@ -61,6 +62,25 @@ def check_rule(rule: ColumnRule, table: Table, original: Table) -> FoundRule:
     """How many rows of a table keep a rule of the original."""
     applies = rule.applies(table)
     return FoundRule(rule, int(applies.sum()), int((applies & rule.holds(table, original)).sum()))
+
+
+LEAST_KEPT = 0.99  # the share of rows that keep a declared equation or order: the others get new values
+
+
+def refuse_unkept(rules: Sequence[ColumnRule], table: Table) -> None:
+    """Raise an error if a declared equation or order is not what the rows of a table keep, nearly everywhere.
+
+    It would not be kept but made: an equation overwrites a column.
+    """
+    for rule in rules:
+        if not rule.ties or any(name not in table.names or table[name].is_category for name in rule.columns):
+            continue  # another error says so
+        found = check_rule(rule, table, table)
+        if found.share < LEAST_KEPT:
+            raise PlanError(
+                f"The rule {rule.text!r} does not hold: {found.kept:,} of {found.rows:,} rows keep it, and at least "
+                f"{LEAST_KEPT:.0%} must. Correct the rule or the rows, or leave it out."
+            )
 
 
 def find_rules(table: Table) -> tuple[FoundRule, ...]:

@@ -61,6 +61,12 @@ rules = { $count ->
       }.
    *[other] fewer released rows than original ones keep { $broken } of them.
 }
+computed = Computed from other columns in every row, as a rule says: { $columns }.
+computed-column = { $name }{ $rows ->
+    [0] {""}
+    [one] {" "}(1 of { $of } original rows had another value)
+   *[other] {" "}({ $rows } of { $of } original rows had another value)
+}
 weights = { $leave ->
     [drop] Weights do not leave: { $columns } { $count ->
         [one] was
