@@ -16,6 +16,7 @@ import microaggregation
 import nearest
 import numpy as np
 import pandas as pd
+import statistical
 from timing import cpu
 
 HERE = Path(__file__).resolve().parent
@@ -186,6 +187,7 @@ if __name__ == "__main__":
         forest.text(forest.results(tables)),
         meeting.text(meeting.results(tables)),
         disguised.text(disguised.results()),
+        statistical.text(statistical.results()),
     ]
     (HERE / "RESULTS.md").write_text("\n".join(found), "utf-8")
     print((HERE / "RESULTS.md").read_text("utf-8"))

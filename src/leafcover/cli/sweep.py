@@ -281,7 +281,7 @@ def _release_command(found: "Sweep", source: Original, reading: Reading) -> str:
 @app.command()
 @guarded
 def recipes(as_json: Json = False) -> None:
-    """List all recipes: source, what each preserves and protects, and its parameters for --set."""
+    """List all recipes: source, what each preserves and protects, how it is attacked, and its parameters for --set."""
     from leafcover.recipes import RECIPES
 
     rows = [
@@ -290,6 +290,7 @@ def recipes(as_json: Json = False) -> None:
             "source": r.source,
             "keeps": r.keeps,
             "hides": r.hides,
+            "weaknesses": r.weaknesses,
             "needs_target": r.needs_target,
             "parameters": {name: p.default for name, p in r.parameters.items()},
         }
@@ -300,7 +301,8 @@ def recipes(as_json: Json = False) -> None:
         return
     for r in RECIPES.values():
         settings = ", ".join(f"{n}={'auto' if p.default is None else p.default}" for n, p in r.parameters.items())
-        typer.echo(f"{r.name}  ({r.source})\n  keeps  {r.keeps}\n  hides  {r.hides}\n  --set  {settings}\n")
+        typer.echo(f"{r.name}  ({r.source})\n  keeps  {r.keeps}\n  hides  {r.hides}")
+        typer.echo(f"  weak   {r.weaknesses}\n  --set  {settings}\n" if r.weaknesses else f"  --set  {settings}\n")
 
 
 @app.command()

@@ -21,7 +21,7 @@ from leafcover.engine.run import (
     Release,
     TreeFact,
 )
-from leafcover.engine.statement import assumed
+from leafcover.engine.statement import assumed, reversible_columns, reversible_sentence
 from leafcover.errors import OutputError, TableError
 from leafcover.recipes.plan import Plan
 from leafcover.recipes.plan_file import plan_text
@@ -52,6 +52,7 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
         "trees": [{"target": t.target or None, "rows_in_the_same_leaf": _coarse(t.kept, rows)} for t in release.trees],
         "singleton_rows": _coarse(release.singletons, rows),
         "not_protected": list(release.unprotected),
+        **_reversible(release.plan),
         **({"only_recoded": list(release.only_recoded)} if release.only_recoded else {}),
         "no_values": list(release.no_values),
         "guarantees": _guarantees(release),
@@ -108,6 +109,12 @@ def _recodings(plan: Plan) -> dict[str, Any]:
         return {}
     listed = ({"columns": list(one.columns), "values": one.published().describe()} for one in plan.recode)
     return {"recoded": list(listed)}
+
+
+def _reversible(plan: Plan) -> dict[str, Any]:
+    """The columns that are not private, because their transformation can be inverted."""
+    names = reversible_columns(plan)
+    return {"reversible": {"columns": list(names), "note": reversible_sentence(plan)}} if names else {}
 
 
 def _units(release: Release) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from leafcover.engine.statement import (
     recoding_sentences,
     refuse_broken,
     refuse_copied,
+    reversible_sentence,
     rule_facts,
     statement,
 )
@@ -574,6 +575,8 @@ def summary(release: Release, informed: Informed | None = None) -> str:
         lines += computed_sentence(release.rules)
     if release.plan.weights is not None or release.kept:
         lines += weight_sentences(release.plan.weights, release.kept)
+    if not_private := reversible_sentence(release.plan):
+        lines.append(not_private)
     if release.only_recoded:
         lines.append(say("only-recoded", columns=", ".join(release.only_recoded)))
     if unchanged := [name for name in release.unprotected if name not in release.plan.weighed]:

@@ -122,6 +122,17 @@ def _log_factorial(numbers: Array) -> float:
     return float(gammaln(numbers + 1.0).sum())
 
 
+def reversible_columns(plan: Plan) -> tuple[str, ...]:
+    """The columns whose original values an attacker who knows a few rows can compute in all others."""
+    return tuple(name for step in plan.steps if step.perturb.reversible for name in step.columns)
+
+
+def reversible_sentence(plan: Plan) -> str:
+    """Which columns are not private, because their transformation can be inverted; empty if none are."""
+    names, say = reversible_columns(plan), catalogue("release")
+    return say("reversible", columns=", ".join(names)) if names else ""
+
+
 # Rules between columns.
 
 

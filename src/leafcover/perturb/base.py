@@ -24,8 +24,8 @@ from leafcover.tree.tree import Attribute
 Scope: TypeAlias = Literal["row", "counts", "moments", "cell", "table"]
 FIXED_PROBABILITY = 0.95  # a value released unchanged with at least this probability counts as fixed (disclosed)
 # What holds of a released column as a whole: its values were recoded, partly made missing, made equal to those of
-# enough rows, exchanged between rows, averaged, given noise, drawn from a distribution, computed from other columns,
-# given new numbers, or left unchanged.
+# enough rows, exchanged between rows, averaged, given noise, drawn from a distribution, transformed by one function for
+# all rows, computed from other columns, given new numbers, or left unchanged.
 Promise: TypeAlias = Literal[
     "recoded",
     "suppressed",
@@ -34,6 +34,7 @@ Promise: TypeAlias = Literal[
     "averaged",
     "noise",
     "drawn",
+    "transformed",
     "recomputed",
     "renumbered",
     "unchanged",
@@ -292,6 +293,8 @@ class Perturbation(ABC):
     deterministic: ClassVar[bool] = False  # whether it uses no random numbers
     descends: ClassVar[bool] = True  # whether a released row comes from one original row; dealing assigns rows anew
     moves_rows: ClassVar[bool] = False  # whether it only exchanges values between rows, all columns of a step together
+    joint: ClassVar[bool] = False  # whether the columns of a step are changed together, so that their likelihood is one
+    reversible: ClassVar[bool] = False  # whether an attacker who knows a few rows can compute all others
     new_values: ClassVar[Promise] = "drawn"  # what it does to values if it does not exchange them
 
     @property

@@ -8,8 +8,9 @@ from typing import Any
 
 from leafcover.recipes.cells import cells
 from leafcover.recipes.cover import cover
-from leafcover.recipes.framework import additive, detective, forest, framework, framework_paper, multiplicative, random
+from leafcover.recipes.framework import detective, forest, framework, framework_paper, random
 from leafcover.recipes.microaggregation import microaggregate, microaggregate_univariate, perturbation_tree
+from leafcover.recipes.noise import additive, multiplicative
 from leafcover.recipes.recoding import generalise, intervals, round, suppress, top_code  # noqa: A004  # the recipe is called so
 from leafcover.recipes.registry import RECIPES, Recipe, plan_for, recipe
 

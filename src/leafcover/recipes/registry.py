@@ -45,8 +45,8 @@ class Recipe:
         The name in ``--recipe`` and in plan files.
     make : callable
         The function that writes a plan for a table.
-    source_text, keeps_text, hides_text : str, optional
-        The publication, what it preserves and what it protects, unless the catalogue says so.
+    source_text, keeps_text, hides_text, weaknesses_text : str, optional
+        The publication, what it preserves, what it protects and how it is attacked, unless the catalogue says so.
     takes_units : bool, default False
         Whether it can release people or households with several rows each.
     find_rules : bool, default False
@@ -73,6 +73,7 @@ class Recipe:
     find_rules: bool = False
     rare: Rare = "allow"
     recodes: bool = False
+    weaknesses_text: str = ""
 
     @property
     def source(self) -> str:
@@ -88,6 +89,11 @@ class Recipe:
     def hides(self) -> str:
         """What a release protects."""
         return self.hides_text or _words(self.name, "hides")
+
+    @property
+    def weaknesses(self) -> str:
+        """How it is attacked, and what it leaves open; empty for a plugin's recipe that does not say."""
+        return self.weaknesses_text or ("" if is_plugin(self.make) else _words(self.name, "weaknesses"))
 
     @property
     def parameters(self) -> Mapping[str, Parameter]:
@@ -110,6 +116,7 @@ RECIPES: Registry[Recipe] = Registry(
     "leafcover.recipes.cells",
     "leafcover.recipes.framework",
     "leafcover.recipes.microaggregation",
+    "leafcover.recipes.noise",
     "leafcover.recipes.recoding",
 )
 
@@ -120,6 +127,7 @@ def recipe(
     source: str = "",
     keeps: str = "",
     hides: str = "",
+    weaknesses: str = "",
     units: bool = False,
     find_rules: bool = False,
     rare: Rare = "allow",
@@ -134,8 +142,9 @@ def recipe(
     ----------
     name : str
         The name in ``--recipe`` and in plan files.
-    source, keeps, hides : str, optional
-        The publication (author, year, title), what it preserves and what it protects, for the list and for reports.
+    source, keeps, hides, weaknesses : str, optional
+        The publication (author, year, title), what it preserves, what it protects and how it is attacked, for the list
+        and for reports.
     units : bool, default False
         Whether it can release people or households with several rows each: it is then given a table with one row for
         each unit, whose ``units`` say how it was made.
@@ -163,7 +172,7 @@ def recipe(
 
     def register(make: Callable[..., Plan]) -> Callable[..., Plan]:
         known = signature(make).parameters
-        own = Recipe(name, make, source, keeps, hides, units, find_rules, rare, recodes)
+        own = Recipe(name, make, source, keeps, hides, units, find_rules, rare, recodes, weaknesses)
         write = blamed(make, f"{make.__name__}, the recipe {name!r},") if is_plugin(make) else make
 
         @wraps(make)

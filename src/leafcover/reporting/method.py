@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from leafcover.engine.run import FEWEST, CellFact, Release
-from leafcover.engine.statement import RuleFact, assumed
+from leafcover.engine.statement import RuleFact, assumed, reversible_columns
 from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.interval_disclosure import Averages, Stayed, most_alike, most_dominated
 from leafcover.perturb.base import FIXED_PROBABILITY
@@ -324,6 +324,8 @@ def _item(message: str, *, text: str = "", **values: object) -> tuple[str, str]:
 
 
 def _by_the_plan(subject: ReportContext, release: Release) -> Iterator[tuple[str, str]]:
+    if names := reversible_columns(release.plan):
+        yield _item("reversible", columns=listed(names, most=60))
     if release.kept_order:
         yield _item("row-order")
     if not release.publishable:

@@ -1,74 +1,91 @@
-# Every built-in recipe: where it comes from, what it keeps, what it hides.
+# Every built-in recipe: where it comes from, what it keeps, what it hides, how it is attacked.
 
 cover = cover
     .source = Leafcover
     .keeps = the values of every column; the counts in the leaves of each column’s tree; the target’s rules and most others
     .hides = people: no released row descends from one person, and what the table can add to an attacker’s knowledge is bounded on average
+    .weaknesses = an attacker who knows most of the other rows subtracts them; nearly unique columns known of everybody show who is in the table
 cells = cells
     .source = Leafcover, the predecessor of cover
     .keeps = every count of every cell; the target’s rules; most rules of other columns
     .hides = which row of a cell has which value, block by block (but an attacker who regrows the cells infers many values)
+    .weaknesses = cells grown again from the release infer sensitive values; exact counts show who is in the table
 framework = framework
     .source = Islam and Brankovic (2004), A Framework for Privacy Preserving Classification in Data Mining, with DETECTIVE (2005) for categories; sound defaults
     .keeps = every row’s leaf in the target’s tree; every leaf’s class counts
     .hides = numbers within the range of their leaf; categories among similar ones; the class within its leaf
+    .weaknesses = maximum-knowledge record linkage; categories that a leaf tests never change; a leaf of one class discloses it
 framework-paper = framework-paper
     .source = Islam and Brankovic (2004), A Framework for Privacy Preserving Classification in Data Mining, with DETECTIVE (2005) for categories; as printed
     .keeps = every row’s leaf; every leaf’s class counts
     .hides = as framework, but leaves of one or two rows hide almost nothing
+    .weaknesses = as framework; nearly everybody in a small leaf is linked
 forest = forest
     .source = Fletcher and Islam (2015), An anonymization technique using intersected decision trees; sound defaults
     .keeps = every row’s leaf and every leaf’s class counts in many trees at once, as far as cells have min_cell rows
     .hides = numbers and categories within the intersection of a row’s leaves; the class within its cell
+    .weaknesses = record linkage: the intersection of many leaves allows little noise
 detective = detective
     .source = Islam and Brankovic (2005), DETECTIVE: A Decision Tree Based Categorical Value Clustering and Perturbation Technique for Preserving Privacy in Data Mining
     .keeps = the similarity of categories as their own trees see it
     .hides = categories only; numbers are released unchanged
+    .weaknesses = record linkage by the unchanged numbers
 random = random
     .source = the random technique (RT) that Fletcher and Islam (2015) compare with
     .keeps = nothing on purpose
     .hides = every value a little, patterns and people equally
+    .weaknesses = record linkage where many columns are known; Bayes estimates remove part of the noise
 perturbation-tree = perturbation-tree
     .source = Li and Sarkar (2006), as demonstrated in Roy, Performance Analysis of Clustering in Privacy Preserving Data Mining
     .keeps = every mean (unless average=median or on_grid); near rows stay near
     .hides = which of the k or more rows of a kd cell has which number; other columns are released unchanged
+    .weaknesses = record linkage by unchanged columns; groups of one value disclose it; exact means show who is in the table
 microaggregate = microaggregate
     .source = MDAV: Domingo-Ferrer and Mateo-Sanz (2002), Practical data-oriented microaggregation for statistical disclosure control; Domingo-Ferrer and Torra (2005)
     .keeps = every mean (unless average=median or on_grid); most relations among the numbers
     .hides = numbers among the k or more most similar rows; other columns are released unchanged
+    .weaknesses = record linkage by unchanged columns; groups of one value disclose it; exact means show who is in the table
 microaggregate-univariate = microaggregate-univariate
     .source = Hansen and Mukherjee (2003), A polynomial algorithm for optimal univariate microaggregation
     .keeps = every mean (unless average=median or on_grid); nearly every value
     .hides = little: the groups of several columns together re-identify most people
+    .weaknesses = intersecting the groups of several columns links most people
 additive = additive
     .source = simple additive noise (SAN), as Roy compares it
     .keeps = means on average; not variances (times 1 + spread²); correlations only in part
     .hides = little: numbers stay near their original, and the nearest row is often the person’s own; categories are unchanged
+    .weaknesses = record linkage; PCA filtering and Bayes estimates remove much of the noise where columns are correlated
 multiplicative = multiplicative
     .source = multiplicative noise (MN), as Roy compares it
     .keeps = means on average, and signs; not variances, which grow most where values are large
     .hides = little: as additive; zeros stay, small values hardly move, dates and categories are unchanged
+    .weaknesses = record linkage; logarithms turn it into additive noise, which filtering removes in part
 
 round = round
     .source = Hundepool and others (2012), Statistical Disclosure Control; one of the suppression methods in Roy, Performance Analysis of Clustering in Privacy Preserving Data Mining
     .keeps = every row, its categories exactly and its numbers up to half a unit of the last digit; means and associations nearly
     .hides = little: the last digits of numbers; rows that differ in what is left are found
+    .weaknesses = record linkage by what is left of the numbers and by categories
 top-code = top-code
     .source = Hundepool and others (2012), Statistical Disclosure Control
     .keeps = every value but the extremes; with to=mean every mean
     .hides = extreme values only: everybody else’s row is exact
+    .weaknesses = record linkage: all values but the extremes are exact
 intervals = intervals
     .source = Hundepool and others (2012), Statistical Disclosure Control (global recoding)
     .keeps = every row, its categories exactly; the interval of each number
     .hides = where in its interval a number is; rows are found by their other columns
+    .weaknesses = record linkage by intervals and categories; numbers that determine each other narrow an interval
 generalise = generalise
     .source = Samarati and Sweeney (1998), Protecting privacy when disclosing information; Samarati (2001); the optimal search of El Emam and others (2009)
     .keeps = every row; k or more rows are equal in the quasi-identifiers, which are as fine as that allows; other columns exactly
     .hides = which of k rows is a person’s, from attackers who know the quasi-identifiers and nothing else; not values that all of these rows share
+    .weaknesses = attribute inference where k rows share a sensitive value; record linkage by a further column
 suppress = suppress
     .source = Hundepool and others (2012), Statistical Disclosure Control (local suppression); l-diversity: Machanavajjhala and others (2007)
     .keeps = every value but a few of quasi-identifiers; other columns exactly
     .hides = which of k rows is a person’s, from attackers who know the quasi-identifiers and nothing else
+    .weaknesses = attribute inference where k rows share a sensitive value; record linkage by a further column
 
 # A warning of cover.
 

@@ -85,6 +85,7 @@ promise = { $word ->
     [averaged] Each value is the average of a group.
     [noise] Each value got noise.
     [drawn] Values were drawn from the distribution in a cell.
+    [transformed] One function with secret parameters changed the values of all rows; it can be inverted.
     [recomputed] Values were computed from other columns or from differences: they may be new.
     [renumbered] Numbers are new.
    *[unchanged] Each row has its own value.
@@ -139,6 +140,9 @@ fixed-by-tree = the tree for { $target } splits on it
 
 columns-unchanged = Columns released unchanged
 columns-unchanged-text = { $columns }: every value is the original.
+reversible = Reversible columns, which are not private
+reversible-text = { $columns }: one function changed the values of all rows. An attacker who knows a few rows finds it and
+    computes all others.
 all-but-one = Differencing
 all-but-one-text = This is not differential privacy. Counts are exact, so an attacker who knows all rows but one can subtract
     them and reconstruct the last row.

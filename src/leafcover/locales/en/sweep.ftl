@@ -156,7 +156,10 @@ limitation-attacks = These attacks are not all attacks
 ## Recipes
 
 recipes-heading = What each recipe does
-recipe-text = Keeps { $keeps }. Hides { $hides }.
+recipe-text = Keeps { $keeps }. Hides { $hides }.{ $weaknesses ->
+    [none] {""}
+   *[other] {" "}Weaknesses: { $weaknesses }.
+  }
 
 ## Glossary
 

@@ -1,0 +1,83 @@
+"""CPU seconds of the perturbations of statistical databases beside plain NumPy, in one run.
+
+Each section compares one method with the least that it must do. To add a method, write a function that returns a
+`Compared`, and list it in SECTIONS.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from timing import cpu
+
+from leafcover.cells import one_cell
+from leafcover.keyed_random import Draws
+from leafcover.perturb.additive import Additive
+from leafcover.perturb.base import Chunk
+from leafcover.table.table import Column
+
+ROWS, COLUMNS = 1_000_000, 10
+
+
+@dataclass(frozen=True)
+class Compared:
+    """CPU seconds of a method and of the floor."""
+
+    method: str
+    floor: str  # what the floor does
+    used: float
+    least: float
+
+
+def released(method, part):
+    """New values by the steps of a run, without reading, checking and writing."""
+    summary = method.finalize(method.fit(part), part.cells)
+    return method.change(part, summary, Draws(bytes(32)))
+
+
+def normal_part(rows=ROWS, columns=COLUMNS):
+    """Independent normal numbers without a grid, in one cell."""
+    values = np.random.default_rng(1).normal(size=(columns, rows))
+    found = tuple(Column(f"n{at}", "number", one, declared=(-9.0, 9.0)) for at, one in enumerate(values))
+    return Chunk(np.arange(rows), found, one_cell(rows))
+
+
+def additive():
+    """Simple additive noise, against NumPy's own normal draw and an addition."""
+    part = normal_part()
+    values = [column.values for column in part.columns]
+
+    def floor():
+        rng = np.random.default_rng(1)
+        return [one + 0.5 * rng.normal(size=len(one)) for one in values]
+
+    released(Additive(0.5, on_grid=False), normal_part(1000))  # imports
+    least, _ = cpu(floor)
+    used, _ = cpu(lambda: released(Additive(0.5, on_grid=False), part))
+    return Compared("additive, 1,000,000 × 10", "NumPy: a normal draw and an addition", used, least)
+
+
+SECTIONS: tuple[Callable[[], Compared], ...] = (additive,)
+
+
+def results():
+    """Every section."""
+    return [section() for section in SECTIONS]
+
+
+def text(found):
+    """A section for the page of results."""
+    lines = [
+        "## Perturbations of statistical databases",
+        "",
+        "New values alone: without reading, checks and writing.",
+        "",
+        "| method | CPU seconds | floor | its CPU seconds | method / floor |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [f"| {f.method} | {f.used:.2f} | {f.floor} | {f.least:.2f} | {f.used / f.least:.1f} |" for f in found]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(text(results()))
