@@ -7,8 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import leafcover as lc
-from leafcover.table.frames import to_frame
-from leafcover.table.units import LEAST_UNITS, exchanged, owners
+from leafcover.engine.run import refuse_identifiers
+from leafcover.table.frames import from_frame, to_frame
+from leafcover.table.io import SAMPLES, sample
+from leafcover.table.units import LEAST_UNITS, exchanged, owners, repeated_rows
+from tests.table.test_guard import SHARED
 
 
 def visits(rng, units=60, most=4):
@@ -210,3 +213,79 @@ def test_near_columns_of_members():
     assert layout.presence("income [2] [1]") == ("rows per person [1]", 2)
     assert layout.presence("income [1] [2]") == ("person per household", 2)
     assert layout.presence("income [1] [1]") is None
+
+
+def waves_of(people=400, waves=5, *, time="wave", age=False, missed=0.0, seed=0):
+    """People who were asked several times, without their id: sex, year of birth and region stay, the rest varies."""
+    rng = np.random.default_rng(seed)
+    person, wave = np.repeat(np.arange(people), waves), np.tile(np.arange(waves), people)
+    born = rng.integers(1940, 2000, people)[person]
+    times = {
+        "wave": wave + 1,
+        "v7": wave + 1,
+        "year": 2015 + wave,
+        "seen": np.datetime64("2015-03-01") + 365 * wave + rng.integers(0, 60, len(person)),
+    }
+    frame = pd.DataFrame(
+        {
+            "sex": np.array(["f", "m"])[rng.integers(0, 2, people)][person],
+            "age" if age else "born": times["year"] - born if age else born,
+            "region": np.array(list("abcdefghijklmnop"))[rng.integers(0, 16, people)][person],
+            "answer": rng.integers(0, 5, len(person)),
+            "income": rng.lognormal(3, 1, len(person)).round(),
+            time: times[time],
+        }
+    )
+    return frame[rng.random(len(frame)) >= missed].sample(frac=1, random_state=1)
+
+
+@pytest.mark.parametrize(
+    ("given", "others"),
+    [
+        ({}, 4.0),
+        ({"missed": 0.3}, 2.8),
+        ({"waves": 2}, 1.0),
+        ({"people": 60}, 4.0),
+        ({"time": "year"}, 4.0),
+        ({"time": "year", "age": True}, 4.0),
+        ({"time": "seen"}, 4.0),
+        ({"time": "v7"}, 4.0),
+    ],
+)
+def test_rows_of_the_same_people_are_found_without_their_id(given, others):
+    table = from_frame(waves_of(**given))
+    found = repeated_rows(table)
+    assert {"age minus year" if given.get("age") else "born", "region"} <= {*found.same}
+    assert not {"answer", "income"} & {*found.same}
+    assert found.wave == given.get("time", "wave")
+    assert found.others == pytest.approx(others, abs=0.25)
+    assert str(found) in lc.inspect(table).warnings
+    assert str(found) in refuse_identifiers(table)
+
+
+def test_a_release_warns_of_them():
+    release = lc.release(waves_of(), target="answer", seed=1, settings={"k": 50})
+    assert any("'unit'" in one and "'born'" in one for one in release.warnings)
+
+
+@pytest.mark.parametrize("time", ["wave", "year", "seen"])
+@pytest.mark.parametrize("seed", range(10))
+def test_other_people_in_each_wave_are_no_repeated_rows(seed, time):
+    frame = waves_of(time=time, seed=seed)
+    frame[time] = np.random.default_rng(seed + 100).permutation(frame[time])
+    assert repeated_rows(from_frame(frame)) is None
+
+
+def test_an_id_or_a_unit_answers_the_question():
+    frame = waves_of(people=100).sort_index()
+    frame["person"] = np.arange(len(frame)) // 5 + 1000
+    declared = lc.inspect(lc.read(frame, roles={"person": "unit"}))
+    assert not any("repeated rows" in one for one in declared.warnings)
+    assert not any("repeated rows" in one for one in lc.inspect(frame).warnings)
+    assert any(one.is_unit for one in lc.inspect(frame).identifiers)
+
+
+@pytest.mark.parametrize("name", [*SHARED, *SAMPLES])
+def test_other_tables_have_no_repeated_rows(name, request):
+    table = lc.read(sample(name) if name in SAMPLES else request.getfixturevalue("shared")(name))
+    assert repeated_rows(table.select(n for n in table.names if n not in ("patient", "db030", "rb030"))) is None

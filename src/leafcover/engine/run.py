@@ -44,7 +44,7 @@ from leafcover.recipes.plan import (
     step_table,
     tied_by,
 )
-from leafcover.table.inspection import identifiers
+from leafcover.table.inspection import hidden_people, identifiers
 from leafcover.table.output import replace_values, take_values
 from leafcover.table.recoding import extremes_lost
 from leafcover.table.table import Column, Kind, Table, in_codes_of
@@ -66,7 +66,7 @@ def refuse_identifiers(table: Table) -> tuple[str, ...]:
     if suspects:
         more = [s.column for s in suspects[1:]]
         raise TableError(suspects[0].message + (f" Also refused as identifiers: {', '.join(more)}." if more else ""))
-    return tuple(s.message for s in found)
+    return (*(s.message for s in found), *hidden_people(table, found))
 
 
 # A keyed fingerprint of a table's values: equal for equal tables in any format, and useless without the key. A plain

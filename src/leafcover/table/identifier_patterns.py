@@ -324,6 +324,12 @@ INNOCENT_WORDS = frozenset((
     "channel", "call", "calls", "visit", "visits", "click", "clicks", "open", "opened", "sent", "received", "expiry",
     "issuer",
 ))  # fmt: skip
+TIMES = frozenset((
+    "wave", "welle", "vague", "ola", "round", "runde", "year", "syear", "jahr", "annee", "ano", "anno", "date", "datum",
+    "day", "tag", "week", "woche", "month", "monat", "mois", "mes", "quarter", "quartal", "semester", "term", "period",
+    "periode", "visit", "visitno", "besuch", "time", "t", "session", "interview", "followup", "occasion", "survey",
+    "panel", "admission", "examination", "encounter", "erhebung", "enquete", "trimestre",
+))  # fmt: skip
 LOOKS_LIKE_ONE = r"@|^[^\s]+\.[A-Za-z]{2,}(/\S*)?$|([0-9][^0-9]{0,3}){6}"  # an address, or at least six digits
 
 

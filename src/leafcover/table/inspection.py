@@ -58,7 +58,7 @@ from leafcover.table.recoding import FEWEST, Pooled, rare_levels
 from leafcover.table.rule_search import FoundRule, find_rules
 from leafcover.table.table import MAX_GRID_POINTS, Column, Grid, Kind, Role, Table, row_hashes
 from leafcover.table.unit_layout import unit_layout
-from leafcover.table.units import owners, units_of
+from leafcover.table.units import owners, repeated_rows, units_of
 
 DISTINCT_SHARE = 0.9
 SECONDS_OF_A_DAY = 86_400
@@ -100,6 +100,12 @@ def identifiers(table: Table) -> tuple[Suspect, ...]:
         if suspect is not None and (suspect.is_sure or role not in ATTRIBUTE_ROLES):
             found.append(suspect)
     return tuple(found)
+
+
+def hidden_people(table: Table, suspects: Sequence[Suspect]) -> tuple[str, ...]:
+    """A warning if rows look like several rows of the same people, and no column seems to say whose they are."""
+    found = None if any(one.is_unit for one in suspects) else repeated_rows(table)
+    return () if found is None else (str(found),)
 
 
 def _check_column(column: Column) -> Suspect | None:
@@ -392,7 +398,7 @@ def describe(table: Table, *, levels: int = 5) -> TableFacts:
         len(table),
         unique_rows(table),
         facts,
-        table.warnings,
+        (*table.warnings, *hidden_people(table, suspects)),
         suspects,
         rules,
         _unit_facts(table),

@@ -1,12 +1,14 @@
 """Who the rows of a table belong to: people or households with several rows each, and their members."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
 from leafcover.arrays import Floats, Rows
 from leafcover.errors import TableError
+from leafcover.table.identifier_patterns import TIMES, name_words
 from leafcover.table.table import Column, Table
 
 LEAST_UNITS = 10  # that have as many rows as a released unit; a rarer number of rows would be recognised
@@ -146,3 +148,148 @@ def exchanged(first: Floats, increases: Sequence[Floats], most: float) -> Floats
     found = first.copy()
     found[order] = values
     return found
+
+
+# Rows of the same people in a table without their id. Nobody has two rows of one wave. Rows with the same sex, year of
+# birth and region therefore differ in their wave more often than any two rows do, if they belong to the same people.
+
+
+MOST_COMPARED = 20_000  # rows; of a larger table as many are drawn
+LEAST_REPEATED = 0.5  # other rows of the same person, on average over rows
+BEYOND_CHANCE = 1.5  # how many times as often as by chance rows agree
+LEAST_SCORE = 5.0  # standard deviations
+BETTER = 0.5  # by as many standard deviations another column must make it clearer
+MOST_WAVES = 60  # of a column of consecutive whole numbers with any name
+SEED = 20
+DAY = 86_400  # seconds
+
+
+@dataclass(frozen=True)
+class RepeatedRows:
+    """Rows that seem to belong to the same people."""
+
+    same: tuple[str, ...]  # the columns in which they agree
+    wave: str  # the column in which they differ
+    others: float  # other rows of the same person, on average over rows
+    beyond_chance: float  # how many times as often as by chance they agree
+
+    def __str__(self) -> str:
+        columns = ", ".join(map(repr, self.same[:-1])) + (" and " if self.same[1:] else "") + repr(self.same[-1])
+        others = f"{self.others:.1f} others" if f"{self.others:.1f}" != "1.0" else "one other"
+        return (
+            f"Rows look like repeated rows of the same people or households: on average a row has {others} with the "
+            f"same {columns} and another {self.wave!r}, where chance explains "
+            f"{self.others / (self.beyond_chance - 1):.1f}. Every group size and every risk would then count rows, not "
+            "people. Keep the id of the person in the table and read it with roles={'id': 'unit'}."
+        )
+
+
+@dataclass(frozen=True)
+class _Agreement:
+    """Pairs of rows that agree in some columns, and how many of them belong to one wave."""
+
+    pairs: float
+    within: float
+    chance: float  # that two rows belong to one wave
+    deviation: float  # of ``within``, if waves are dealt at random
+
+    @property
+    def score(self) -> float:
+        """How many standard deviations fewer pairs than by chance belong to one wave."""
+        return (self.pairs * self.chance - self.within) / self.deviation if self.deviation else 0.0
+
+    @property
+    def expected(self) -> float:
+        """Pairs of different people, at most: those within waves with three standard deviations, and as many others."""
+        return (self.within + 3 * sqrt(max(self.within, 1.0))) / self.chance
+
+
+def repeated_rows(table: Table) -> RepeatedRows | None:
+    """The clearest sign that people have several rows each, though no column says which; None without any."""
+    if unit_columns(table) or len(table) < 2:
+        return None
+    rows = np.sort(np.random.default_rng(SEED).permutation(len(table))[:MOST_COMPARED])
+    few = table.take(rows) if len(table) > MOST_COMPARED else table
+    found = []
+    for wave, numbers in _waves(few):
+        same, agreed = _clearest(dict(_constant(few, wave, numbers)), np.unique(numbers, return_inverse=True)[1])
+        if same and (repeats := _repeats(same, wave, agreed, len(few), len(table))) is not None:
+            found.append((agreed.score, repeats))
+    return max(found, key=lambda one: one[0])[1] if found else None
+
+
+def _waves(table: Table) -> Iterator[tuple[str, Floats]]:
+    """The columns that may say when a row was written, as numbers: dates also by their week, month and year."""
+    for column in table:
+        if column.missing.any():
+            continue
+        if column.kind in ("date", "time"):
+            days = np.floor(column.values / (DAY if column.kind == "time" else 1))
+            yield column.name, days
+            yield column.name, np.floor(days / 7)
+            for unit in "MY":
+                yield column.name, days.astype("datetime64[D]").astype(f"datetime64[{unit}]").astype(np.float64)
+        elif TIMES & {*name_words(column.name)} or _is_consecutive(column):
+            yield column.name, column.values.astype(np.float64)
+
+
+def _is_consecutive(column: Column) -> bool:
+    """Whether a number has every value from 0 or 1 to a last one, as numbers of waves have."""
+    values = np.unique(column.values) if column.kind == "number" else np.zeros(0)
+    start = values[:1].tolist()
+    return start in ([0.0], [1.0]) and 2 <= len(values) <= MOST_WAVES and bool((np.diff(values) == 1).all())
+
+
+def _constant(table: Table, wave: str, numbers: Floats) -> Iterator[tuple[str, Rows]]:
+    """The columns in which rows of one person may agree; age counts by the year of birth that it implies."""
+    for column in table:
+        if column.name == wave:
+            continue
+        values = column.values if column.is_category else np.where(column.missing, np.inf, column.values)
+        if column.kind == "number" and {"age", "alter", "edad"} & {*name_words(column.name)}:
+            yield f"{column.name} minus {wave}", np.unique(values - numbers, return_inverse=True)[1].ravel()
+        codes = np.unique(values, return_inverse=True)[1].ravel().astype(np.int64)
+        if 1 <= codes.max() < 0.9 * len(codes):
+            yield column.name, codes
+
+
+def _clearest(columns: Mapping[str, Rows], wave: Rows) -> tuple[tuple[str, ...], _Agreement]:
+    """The columns, chosen one after the other, whose agreement differs most from chance."""
+    chosen: list[str] = []
+    group = np.zeros(len(wave), np.int64)
+    best = _agreement(group, wave)
+    while len(chosen) < len(columns):
+        tried = {name: _joined(group, columns[name]) for name in columns if name not in chosen}
+        scores = {name: _agreement(one, wave) for name, one in tried.items()}
+        name = max(scores, key=lambda one: scores[one].score)
+        if scores[name].score < max(best.score, 0.0) + BETTER:
+            break
+        chosen.append(name)
+        group, best = tried[name], scores[name]
+    return tuple(chosen), best
+
+
+def _joined(group: Rows, codes: Rows) -> Rows:
+    return np.unique(group * (int(codes.max()) + 1) + codes, return_inverse=True)[1].ravel().astype(np.int64)
+
+
+def _agreement(group: Rows, wave: Rows) -> _Agreement:
+    share = np.bincount(wave) / len(wave)
+    sizes = np.bincount(group).astype(np.float64)
+    within = np.unique(group * (int(wave.max()) + 1) + wave, return_counts=True)[1]
+    chance = float(share @ (share * len(wave) - 1)) / max(len(wave) - 1, 1)
+    pairs = float(sizes @ (sizes - 1)) / 2
+    uneven = max(float((share**3).sum()) - chance**2, 0.0)  # pairs with a common row depend on each other
+    variance = pairs * chance * (1 - chance) + float((sizes * (sizes - 1)) @ (sizes - 2)) * uneven
+    return _Agreement(pairs, float(within @ (within - 1)) / 2, chance, sqrt(variance))
+
+
+def _repeats(same: tuple[str, ...], wave: str, agreed: _Agreement, compared: int, rows: int) -> RepeatedRows | None:
+    """What the pairs of rows say, if it is beyond chance; of a sample of rows, for all of them."""
+    scale = 2 / compared * max((rows - 1) / max(compared - 1, 1), 1.0)
+    beyond = agreed.pairs / agreed.expected
+    others = (agreed.pairs - agreed.within / agreed.chance) * scale
+    surely = (agreed.pairs - agreed.expected) * scale
+    if agreed.score < LEAST_SCORE or beyond < BEYOND_CHANCE or not LEAST_REPEATED <= surely <= MOST_WAVES:
+        return None
+    return RepeatedRows(same, wave, others, beyond)
