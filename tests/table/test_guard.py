@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 
 from leafcover.table.frames import from_frame
+from leafcover.table.identifier_patterns import contained
 from leafcover.table.inspection import identifiers
 from leafcover.table.io import read, sample
 
@@ -47,6 +48,12 @@ def verdict(values, name="x"):
 @pytest.mark.parametrize("name", SHARED)
 def test_on_the_shared_data_only_identifiers_are_caught(name, shared):
     assert refused(read(shared(name))) == SHARED[name]
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_no_level_of_the_shared_data_contains_a_person(name, shared):
+    table = read(shared(name))
+    assert [c.name for c in table if c.is_category and contained(c.levels)[1]] == []
 
 
 @pytest.mark.parametrize("name", ["adult", "boston", "cps1985", "german_credit", "wbc", "wine"])

@@ -10,6 +10,7 @@ import pytest
 from leafcover.engine.run import refuse_identifiers
 from leafcover.errors import TableError
 from leafcover.table.frames import from_frame
+from leafcover.table.identifier_patterns import contained
 from leafcover.table.inspection import identifiers
 from leafcover.table.io import read
 
@@ -350,7 +351,57 @@ def test_large_numbers_without_their_text_are_checked(tmp_path):
 def test_a_few_other_values_do_not_hide_a_pattern():
     values = [f"person{i}@example.org" for i in range(40)]
     assert suspects("x", [*values, *(f"unknown {i}" for i in range(10))], 3)
-    assert not suspects("x", [*values, *(f"unknown {i}" for i in range(11))], 3)
+    assert suspects("x", [*values, *(f"unknown {i}" for i in range(60))], 3)
+
+
+ORDINARY = ["at home", "by post", "in the morning", "no reply", "Room 12", "see file 0815", "2020-01-05", "call back",
+            "07:30-15:00", "ICD 10 E11", "North Carolina", "West Virginia", "house 12-14", "AB 12 CD"]  # fmt: skip
+CONTACTS = {
+    "e-mail addresses": ["write to anna@example.org", "bob.meyer@mail.example.com", "x@y.de (work)",
+                         "a_b@c.net", "q@r.uk"],
+    "telephone numbers": ["call +49 171 2345678", "0171/2345678", "(212) 555-0134", "tel. 212-555-0147",
+                          "06 12 34 56 78"],
+    "IBANs": ["DE89370400440532013000", "pays by DE89 3704 0044 0532 0130 00", "GB29NWBK60161331926819",
+              "FR1420041010050500013M02606", "NL91ABNA0417164300"],
+    "names of persons": ["call Anna Meyer", "Dr. Weber", "Peter Smith (son)", "Meyer, Maria", "Frau Schulz"],
+}  # fmt: skip
+
+
+def contacts(what, count, times=20):
+    values = [*ORDINARY, *CONTACTS[what][:count]] * times
+    return from_frame(pa.table({"remarks": values, "other": [i % 2 for i in range(len(values))]}))
+
+
+@pytest.mark.parametrize("what", CONTACTS)
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_people_in_a_few_of_a_few_levels_are_found(what, count):
+    names = what == "names of persons"
+    found = [(one.severity, one.column) for one in identifiers(contacts(what, count))]
+    expected = "refuse" if count >= 5 and not names else "warn"
+    assert found == ([] if names and count < 2 else [(expected, "remarks")])
+    for one in identifiers(contacts(what, count)):
+        assert what in one.message
+        assert f"{count} of its {len(ORDINARY) + count} " in one.message
+        assert not any(text in one.message for text in CONTACTS[what])
+
+
+def test_a_role_does_not_hide_addresses_but_names():
+    for what, count in (("telephone numbers", 2), ("names of persons", 0)):
+        table = replace(contacts(what, 2), roles={"remarks": "sensitive"})
+        assert len(identifiers(table)) == (count > 0)
+        assert identifiers(replace(table, roles={"remarks": "unchanged"})) == ()
+
+
+def test_each_address_in_a_few_levels_is_found():
+    for what, texts in CONTACTS.items():
+        for text in texts:
+            assert contained((*ORDINARY, text, text.upper() if what == "IBANs" else text))[0] == what
+
+
+def test_ordinary_texts_contain_nobody():
+    assert contained(tuple(ORDINARY)) == ("", 0)
+    for name, make in INNOCENT.items():
+        assert contained(tuple({str(make(i)) for i in range(PEOPLE)})) == ("", 0), name
 
 
 def test_a_target_is_exempt_by_name_and_not_by_pattern():

@@ -66,6 +66,7 @@ IBAN_LENGTHS = {
     "SE": 24, "SI": 19, "SK": 24, "SM": 27, "TR": 26, "UA": 29,
 }  # fmt: skip
 COORDINATES = r"^\(?-?[0-9]{1,3}\.[0-9]{4,}\s*[,; ]\s*-?[0-9]{1,3}\.[0-9]{4,}\)?$"
+LEAST_PEOPLE = 2  # texts with a name of a person; a single one may be a place
 NAMED = 0.5  # the share of texts with a given name and another word, from which they are names of persons
 PERSON = re.compile(r"[^\W\d_]+(?:[-' ’.,]+[^\W\d_]+){1,4}[.,]?")
 SPANISH_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE"
@@ -74,7 +75,7 @@ SEPARATED = r"^[0-9]{1,6}([ .-][0-9]{1,6}){1,5}$"  # groups of digits
 
 def pattern_of(levels: tuple[str, ...]) -> str:
     """What most of the distinct texts are, in words; empty if they are nothing that identifies."""
-    sample = levels[:: -(-len(levels) // SAMPLE)] if len(levels) > SAMPLE else levels
+    sample = _some(levels)
     texts = pc.utf8_trim_whitespace(pa.array(sample, pa.string()))
     if len(levels) < MIN_TEXTS:
         return ""
@@ -97,6 +98,70 @@ def pattern_of(levels: tuple[str, ...]) -> str:
     if not separated and not bare:
         return ""
     return _checked_digits(texts, MOST_MATCH if separated else NEARLY_ALL)
+
+
+def _some(levels: tuple[str, ...]) -> tuple[str, ...]:
+    return levels[:: -(-len(levels) // SAMPLE)] if len(levels) > SAMPLE else levels
+
+
+# What identifies people inside longer texts, or in a few of many levels: shapes that little else has.
+IN_TEXT = {
+    "e-mail addresses": r"[^\s@,;<>()]+@[^\s@,;<>()]+\.[A-Za-z]{2,}",
+    "telephone numbers": "|".join(
+        (
+            r"(^|[^0-9A-Za-z+.])(\+|00 ?)[1-9][0-9]{0,2}[ ./-]?"
+            r"(\(0\))?(\(?[0-9]{1,5}\)?[ ./-]){1,5}[0-9]{2,8}($|[^0-9.])",
+            r"(^|[^0-9A-Za-z+])\+[1-9][0-9]{9,13}($|[^0-9])",
+            r"(^|[^0-9])\([0-9]{3}\) ?[0-9]{3}[ .-][0-9]{4}($|[^0-9])",
+            r"(^|[^0-9.-])[2-9][0-9]{2}-[2-9][0-9]{2}-[0-9]{4}($|[^0-9-])",
+            r"(^|[^0-9./-])\(?0[1-9][0-9]{1,4}\)?( ?/ ?| |-)[0-9]{3,4}[ -]?[0-9]{3,5}($|[^0-9./-])",
+            r"(^|[^0-9.])0[1-9]([. ][0-9]{2}){4}($|[^0-9.])",
+            r"(^|[^0-9-])555-[0-9]{4}($|[^0-9-])",
+        )
+    ),
+}
+IBAN_IN_TEXT = re.compile(r"\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{2,4}){3,8}\b")
+TITLED = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herr|Frau|Mme|Monsieur|Madame|Señora?|Signora?)\.? +[A-ZÀ-Ý][^\W\d_]+"
+)
+FULL_NAME = re.compile(r"\b([A-ZÀ-Ý][^\W\d_]+)(,? )(?:[A-ZÀ-Ý]\.? )*([A-ZÀ-Ý][^\W\d_]+)")
+
+
+def contained(levels: tuple[str, ...]) -> tuple[str, int]:
+    """What identifies people in some of the texts, in words, and in how many; what most texts have first."""
+    if not levels:
+        return "", 0
+    sample = _some(levels)
+    texts = pc.utf8_normalize(pa.array(sample, pa.string()), "NFC")
+    found = {"IBANs": sum(_has_iban(text) for text in sample)}  # first: groups of their digits look like telephones
+    found |= {words: _count(pc.match_substring_regex(texts, shape)) for words, shape in IN_TEXT.items()}
+    if _count(pc.match_substring_regex(texts, "^-[0-9]")):  # numbers with a sign are no telephone numbers
+        found["telephone numbers"] = 0
+    words = max(found, key=lambda one: found[one])
+    if found[words]:
+        return words, found[words]
+    people = sum(_has_person(text) for text in sample)
+    return ("names of persons", people) if people >= LEAST_PEOPLE else ("", 0)
+
+
+def _count(matches: Any) -> int:
+    return int(pc.sum(matches.cast(pa.int64())).as_py() or 0)
+
+
+def _has_iban(text: str) -> bool:
+    return any(_is_iban(one) for one in IBAN_IN_TEXT.findall(text))
+
+
+def _has_person(text: str) -> bool:
+    """Whether a text has a title and a name, or a given name beside another one.
+
+    >>> [_has_person(text) for text in ("call Anna Meyer", "Dr. Weber", "Meyer, Anna", "West Virginia")]
+    [True, True, True, False]
+    """
+    if TITLED.search(text):
+        return True
+    pairs = ((one.lower(), other.lower(), "," in sign) for one, sign, other in FULL_NAME.findall(text))
+    return any((other if turned else one) in given_names() for one, other, turned in pairs)
 
 
 def _are_phones(texts: Any) -> Any:

@@ -5,6 +5,8 @@ Considering known values only, a column looks like an identifier if it is
 
 - text or digits with the pattern of e-mail addresses, telephone numbers, IBANs, national or card numbers, UUIDs or
   URLs, however many rows share each;
+- text of which half of the distinct values, or at least five and 5 %, contain e-mail addresses, telephone numbers or
+  IBANs. Of fewer, and of names of persons in at least two values, there is a warning;
 - a column whose name says so (ssn, email, iban, passport, patient_id), with more than 20 distinct values;
 - text of which at least 90 % is distinct (dates excepted; fewer than five values are no evidence), or free text: more
   than three words on average, with each text shared by fewer than ten rows on average. The number of words alone would
@@ -47,6 +49,7 @@ from leafcover.table.identifier_patterns import (
     PERSON_NUMBERS,
     PERSONS,
     PLACES,
+    contained,
     digit_texts,
     exact_integers,
     name_words,
@@ -73,6 +76,7 @@ ATTRIBUTE_ROLES = frozenset({"quasi-identifier", "sensitive"})  # roles that set
 ROWS_OF_ONE = (1.5, 50)  # the mean number of rows of a person or household
 CONSTANT = 0.95  # the share of neighbouring rows of a person that agree in a column that is constant for people
 LEAST_CONSTANT = 3  # columns that are constant for people, if the name of a column does not speak of them
+LEAST_CONTAINED = 0.05  # of the distinct texts, from which addresses or numbers in five of them are refused
 LEAST_VARIED = 0.8  # a column in which two rows agree more often by chance says nothing
 
 
@@ -113,7 +117,8 @@ def _check_column(column: Column) -> Suspect | None:
     if column.is_category:
         counts = np.bincount(known, minlength=len(column.levels))
         levels = column.levels if counts.all() else tuple(np.array(column.levels, object)[counts > 0])
-        return _check_pattern(column, levels) or _check_name(column, levels, known) or _check_text(column, counts)
+        found = _check_pattern(column, levels) or _check_name(column, levels, known) or _check_text(column, counts)
+        return found or _check_contained(column, levels)
     if column.kind == "time":
         return _check_moments(column, known)
     if column.kind == "number" and _is_coordinate(column, known):
@@ -130,6 +135,22 @@ def _check_pattern(column: Column, levels: tuple[str, ...]) -> Suspect | None:
     if not words:
         return None
     return _refusal(column, f"its {len(levels):,} distinct values have the pattern of {words}", by_pattern=True)
+
+
+def _check_contained(column: Column, levels: tuple[str, ...]) -> Suspect | None:
+    """Whether some levels, however few there are, contain an address, a number or a name of a person."""
+    words, count = contained(levels)
+    if not words:
+        return None
+    reason = f"{count:,} of its {len(levels):,} distinct values contain {words}"
+    sure = words != "names of persons"
+    if sure and (2 * count >= len(levels) or (count >= MIN_TEXTS and count >= LEAST_CONTAINED * len(levels))):
+        return _refusal(column, reason, by_pattern=True)
+    message = (
+        f"Column {column.name!r} may disclose people: {reason}. If so, read the table with drop=[{column.name!r}], or "
+        "put other words in their place."
+    )
+    return Suspect(column.name, "warn", message, is_sure=sure, reason=reason)
 
 
 def _is_coordinate(column: Column, known: Array) -> bool:
