@@ -36,7 +36,7 @@ from leafcover.metrics.suite import Measures
 from leafcover.metrics.summary import DecisiveRisk, decisive_lines
 from leafcover.table.atomic import atomic_group, check_output_path
 from leafcover.table.frames import to_frame
-from leafcover.table.io import Place, place_of
+from leafcover.table.io import Place, check_output_format, place_of
 from leafcover.table.table import Table
 
 if TYPE_CHECKING:
@@ -474,6 +474,7 @@ class Released(_Measurable, Release):
         page = None if report is None else Path(report)
         held = self.held_out is not None
         check_outputs(None, paths, report=page, key_file=keep, held_out=held, force=force)
+        check_output_format(paths.place, self.table)
         opening = _Opening(title, date, publish_tree, paths.table.name)
         texts = {} if page is None else self._pages(page, opening, progress)
         if keep is not None and self.new_key is not None:

@@ -274,8 +274,7 @@ def release(
     aside = any(arguments.get(name) is not None for name in ("hold_out", "sample"))
     files = {"report": report, "key_file": arguments["key_file"], "held_out": aside}
     check_outputs(source.place, paths, **files, force=force)
-    if paths.database is None:
-        check_output_format(paths.table, original)
+    check_output_format(paths.place, original)
     if report is not None:
         from leafcover.reporting.html_page import require_report
 

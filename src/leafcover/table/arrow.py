@@ -205,7 +205,7 @@ def _pandas_dtype(kind: Any, dtype: str) -> str:
     """A type of pandas for values of an Arrow type, nullable or of Arrow if that of the original was."""
     if dtype.endswith("[pyarrow]") and dtype not in PANDAS_TEXTS and not any(of(kind) for of in NO_PANDAS_NAME):
         return f"{kind}[pyarrow]"
-    numpy_type = np.dtype(kind.to_pandas_dtype()).name
+    numpy_type = "object" if pa.types.is_time(kind) else np.dtype(kind.to_pandas_dtype()).name
     if numpy_type[:1] in "iuf" and dtype[:1] in ("I", "U", "F"):  # Int64 rather than int64
         return numpy_type.capitalize().replace("Uint", "UInt")
     if pa.types.is_boolean(kind):

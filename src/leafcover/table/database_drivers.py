@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from leafcover.errors import OutputError, TableError
+from leafcover.errors import TableError
 from leafcover.table.formatting import plain_text
 from leafcover.table.output import duration_seconds, parse_times_of_day
 from leafcover.table.table import RawColumn
@@ -380,7 +380,7 @@ class SQLite(Database):
     def _create(self, name: str, columns: dict[str, Any]) -> None:
         declared = ", ".join(f"{_quoted(one)} {_sqlite_type(array.type)}" for one, array in columns.items())
         self._connection.execute(f"CREATE TABLE {_quoted(name)} ({declared})")
-        values = [_sqlite_values(one, array) for one, array in columns.items()]
+        values = [_sqlite_values(array) for array in columns.values()]
         marks = ", ".join("?" for _ in values)
         self._connection.executemany(f"INSERT INTO {_quoted(name)} VALUES ({marks})", zip(*values, strict=True))
 
@@ -434,7 +434,7 @@ def _sqlite_type(kind: Any) -> str:
     return f"DECIMAL({kind.precision}, {kind.scale})" if pa.types.is_decimal(kind) else "TEXT"
 
 
-def _sqlite_values(name: str, array: Any) -> list[Any]:
+def _sqlite_values(array: Any) -> list[Any]:
     kind = array.type
     if pa.types.is_duration(kind):  # SQLite has none: seconds
         seconds = duration_seconds(array)
@@ -445,8 +445,6 @@ def _sqlite_values(name: str, array: Any) -> list[Any]:
         array = array.cast(pa.string()).cast(pa.float64())
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
         array = _sql_text(array)
-    elif pa.types.is_uint64(kind) and (pc.max(array).as_py() or 0) >= 2**63:
-        raise OutputError(f"Column {name!r} has numbers of 64 bits without a sign, which SQLite cannot hold. Drop it.")
     return array.to_pylist()
 
 

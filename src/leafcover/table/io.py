@@ -31,14 +31,14 @@ from leafcover.table.infer import (
     separators_of,
     settle_separators,
 )
-from leafcover.table.legacy_formats import names_text, read_arff, read_c45, write_arff, write_c45
-from leafcover.table.office_formats import check_excel_output, read_excel, write_excel
+from leafcover.table.legacy_formats import check_c45_output, names_text, read_arff, read_c45, write_arff, write_c45
+from leafcover.table.office_formats import excel_cells, read_excel, write_excel
 from leafcover.table.output import as_text, as_typed
 from leafcover.table.separators import NOTHING_GIVEN, GivenSeparators, SeparatorOption
 from leafcover.table.statistical_formats import (
     READERS,
-    check_statistical_output,
     read_statistical,
+    statistical_columns,
     write_statistical,
 )
 from leafcover.table.table import (
@@ -399,16 +399,23 @@ def write(table: IntoTable | HasTable, path: str | Place, *, force: bool = False
         write_to(table, path, temporary)
 
 
-def check_output_format(path: Path, table: Table) -> None:
-    """Refuse a format that cannot be written, or cannot hold a table of these names and this size."""
+def check_output_format(path: Place, table: Table) -> None:
+    """Refuse a format that cannot be written, or cannot hold the table."""
+    if isinstance(path, DatabaseTable):
+        from leafcover.table.sql import check_database_columns
+
+        check_database_columns(path, table)
+        return
     try:
         kind = format_of(path)
     except TableError as error:
         raise OutputError(str(error)) from error
     if kind == "statistical":
-        check_statistical_output(path.suffix.lower(), table.names)
+        statistical_columns(table, path.suffix.lower())
     elif kind == "excel":
-        check_excel_output(table)
+        excel_cells(table)
+    elif kind == "c45":
+        check_c45_output(table)
 
 
 def _table_of(given: Any) -> Table:

@@ -371,6 +371,17 @@ def _c45_columns_by_entry(text: str, path: Path, width: int) -> list[Any]:
     return [pa.array(column, pa.string()) for column in zip(*rows, strict=True)] or [pa.array([], pa.string())] * width
 
 
+def check_c45_output(table: Table) -> None:
+    """Refuse a table without a class, and columns that C4.5 cannot hold."""
+    for column in _columns_class_last(table):
+        if column.kind in ("date", "time"):
+            raise OutputError(f"C4.5 has no dates; column {column.name!r} has. Drop it, or write a .csv file.")
+        if column.is_category and has_byte(pa.array(observed_levels(column), pa.string()), b"\r\n"):
+            raise OutputError(
+                f"C4.5 has no line breaks, and column {column.name!r} has. Drop it, or write a .csv file."
+            )
+
+
 def write_c45(table: Table, target: Path) -> None:
     """Write the rows with the column ``class`` last. The caller is responsible for writing atomically."""
     texts = [_escape(_c45_text(column)) for column in _columns_class_last(table)]
@@ -387,8 +398,6 @@ def _c45_text(column: Column) -> Any:
     text = plain_text(as_text(column, missing="?", replace_tokens=True))
     if column.kind == "number":
         text = plain_numbers(text, column.text_format)
-    if has_byte(text, b"\r\n"):
-        raise OutputError(f"Column {column.name!r} contains line breaks, which C4.5 does not allow. Write a .csv file.")
     return text
 
 

@@ -423,21 +423,21 @@ def formula_columns(table: Table) -> tuple[str, ...]:
     return tuple(name for name, texts in levels.items() if any(re.match(FORMULA_START + ".", text) for text in texts))
 
 
-def check_excel_output(table: Table) -> None:
-    """Refuse a table that is too large for a sheet."""
+def excel_cells(table: Table) -> list[_Cells]:
+    """The cells of each column; an error if a sheet cannot hold the table."""
     library()
     if len(table) >= MOST_ROWS or len(table.names) > MOST_COLUMNS:
         raise OutputError(
             f"The table has {len(table):,} rows and {len(table.names):,} columns, but a sheet of Excel has at most "
             f"{MOST_ROWS - 1:,} rows below its header and {MOST_COLUMNS:,} columns. Write .csv or .parquet instead."
         )
+    about = table.source.about if isinstance(table.source, Source) and table.source.format == "excel" else {}
+    return [_cells(column, table.source, about.get(column.name, "")) for column in table]
 
 
 def write_excel(table: Table, target: Path) -> None:
     """Write a workbook with one sheet."""
-    check_excel_output(table)
-    about = table.source.about if isinstance(table.source, Source) and table.source.format == "excel" else {}
-    columns = [_cells(column, table.source, about.get(column.name, "")) for column in table]
+    columns = excel_cells(table)
     book = _skeleton([column.format for column in columns])
     with ZipFile(target, "w") as archive:
         for name, content in book.items():
@@ -523,7 +523,7 @@ def _xml(texts: Any) -> Any:
 
 def _cells(column: Column, source: Any, own_format: str) -> _Cells:
     """The cells of a column. Dates and numbers that were read from text are dates and numbers here."""
-    typed = isinstance(source, Source) and source.is_typed
+    typed = isinstance(source, Source) and source.is_typed and column.stored is not None
     array = as_typed(column, own_type=typed and not (is_text(column.stored) and not column.is_category))
     kind = array.type
     if pa.types.is_boolean(kind):

@@ -77,6 +77,16 @@ def check_database_output(place: DatabaseTable, *, force: bool) -> None:
         _check_absent(place, database, force=force)
 
 
+def check_database_columns(place: DatabaseTable, table: Table) -> None:
+    """Refuse numbers that a database cannot hold."""
+    for column in table if place.scheme == "sqlite" else ():
+        large = column.kind == "number" and bool((column.values[~column.missing] >= 2.0**63).any())
+        if large and column.stored is not None and pa.types.is_uint64(column.stored.type):
+            raise OutputError(
+                f"Column {column.name!r} has numbers of 64 bits without a sign, which SQLite cannot hold. Drop it."
+            )
+
+
 def _check_absent(place: DatabaseTable, database: Database, *, force: bool) -> None:
     if not force and database.has(place.name):
         raise OutputError(f"Output '{place}' already exists. Give another name, or overwrite it with force=True.")
@@ -86,6 +96,7 @@ def _check_absent(place: DatabaseTable, database: Database, *, force: bool) -> N
 def written_table(table: Table, place: DatabaseTable, *, force: bool = False) -> Iterator[str]:
     """Write a table and yield its digest; it becomes visible when the block succeeds."""
     check_database_output(place, force=force)
+    check_database_columns(place, table)
     own_type = isinstance(table.source, Source) and table.source.is_typed
     columns = {column.name: _with_text(as_typed(column, own_type=own_type)) for column in table}
     new = place.path is not None and not place.path.exists()

@@ -45,6 +45,8 @@ INSTEAD = {".por": ".sav", ".sas7bdat": ".xpt"}  # formats that are only read, a
 DAY = 86_400.0
 EPOCH_DAYS = {"stata": 3_653.0, "spss": 141_428.0, "sas": 3_653.0}  # 1960-01-01 and 1582-10-14, before 1970
 FIRST_DAY, LAST_DAY = -719_162.0, 2_932_896.0  # the years 1 to 9999
+LONGEST_SPSS_LABEL = 120  # bytes
+LARGEST_SAS = 7.2e75  # of its transport format
 STATA_LONG = (-2_147_483_647, 2_147_483_620)  # beyond it, codes mean missing
 
 
@@ -280,7 +282,7 @@ def _partly_labelled(name: str) -> str:
 class _OutputColumn:
     """A column as a file holds it: numbers or text, with what the file says of them."""
 
-    values: Any  # float64 with nan, or text with None
+    values: Any  # float64 with nan, or an Arrow array of text
     whole: bool = False
     display: str = ""
     labels: Mapping[Code, str] = field(default_factory=dict)
@@ -290,10 +292,8 @@ class _OutputColumn:
 
 def write_statistical(table: Table, target: Path, suffix: str) -> None:
     """Write a Stata, SPSS or SAS file; ``suffix`` determines the format. The same table gives the same bytes."""
-    check_statistical_output(suffix, table.names)
+    columns = statistical_columns(table, suffix)
     tool, family = library(), READERS[suffix][0]
-    about = getattr(table.source, "about", {})
-    columns = {column.name: _output(column, table, about.get(column.name), family) for column in table}
     options: dict[str, Any] = {
         "column_labels": {name: one.label for name, one in columns.items() if one.label},
         "variable_format": {name: one.display for name, one in columns.items() if one.display},
@@ -315,6 +315,22 @@ def write_statistical(table: Table, target: Path, suffix: str) -> None:
     _fix_time(target, family)
 
 
+def statistical_columns(table: Table, suffix: str) -> dict[str, _OutputColumn]:
+    """How a format holds each column; an error if it cannot."""
+    _check_names(suffix, table.names)
+    family = READERS[suffix][0]
+    own = isinstance(table.source, Source) and table.source.format == "statistical"
+    about = table.source.about if own else {}
+    found = {column.name: _output(column, table, about.get(column.name), family) for column in table}
+    for name, one in found.items() if family == "spss" else ():
+        if any(len(label.encode()) > LONGEST_SPSS_LABEL for label in one.labels.values()):
+            raise OutputError(
+                f"Column {name!r} has a value label of more than {LONGEST_SPSS_LABEL} bytes, the most in SPSS. "
+                f"Shorten it, or read the column as text with category=[{name!r}]."
+            )
+    return found
+
+
 def _output(column: Column, table: Table, about: StatisticalColumn | None, family: Family) -> _OutputColumn:
     """How a format holds a column: with the labels and formats of its file, as far as it was of the same family."""
     own_type = isinstance(table.source, Source) and table.source.is_typed
@@ -328,7 +344,7 @@ def _output(column: Column, table: Table, about: StatisticalColumn | None, famil
         labels = {code: text for code, text in ((0, "false"), (1, "true")) if text in observed_levels(column)}
         found = _OutputColumn(as_floats(array.cast(pa.int8())), whole=True, labels=labels, measure="nominal")
     if found is None:
-        found = _plain(column, array, about, family)
+        found = _plain(column, array, about, family, own_tokens=own_type)
     measure = about.measure if about is not None and about.measure else found.measure
     return replace(found, label=label, measure=measure if family == "spss" else "")
 
@@ -345,8 +361,9 @@ def _coded(column: Column, about: StatisticalColumn | None, family: Family) -> _
         codes = {level: code_of.get(level, level) for level in column.levels}
         if family != "spss":
             return None
-        values = [None if code == MISSING else codes[column.levels[code]] for code in column.values]
-        return _OutputColumn(values, labels={codes[level]: level for level in occurring if level in code_of})
+        values = pa.array([codes[level] for level in column.levels], pa.string())
+        texts = values.take(pa.array(column.values, mask=column.values == MISSING))
+        return _OutputColumn(texts, labels={codes[level]: level for level in occurring if level in code_of})
     numbers = {level: float(code_of[level]) for level in occurring if level in code_of}
     free = max(float(code) for code in code_of.values()) // 1
     for place, level in enumerate([level for level in occurring if level not in numbers], 1):
@@ -365,7 +382,9 @@ def _numbered(indices: Any, levels: Mapping[int, str], measure: str) -> _OutputC
     return _OutputColumn(as_floats(indices) + 1.0, whole=True, labels=dict(levels), measure=measure)
 
 
-def _plain(column: Column, array: Any, about: StatisticalColumn | None, family: Family) -> _OutputColumn:
+def _plain(
+    column: Column, array: Any, about: StatisticalColumn | None, family: Family, *, own_tokens: bool
+) -> _OutputColumn:
     kind = array.type
     if pa.types.is_time(kind):
         return _moments("time", seconds_of_day(array), about, family)
@@ -376,18 +395,20 @@ def _plain(column: Column, array: Any, about: StatisticalColumn | None, family: 
     if pa.types.is_duration(kind) and family == "spss":
         return _moments("duration", duration_seconds(array), about, family)
     if is_text(array) or pa.types.is_boolean(kind) or pa.types.is_dictionary(kind):
-        return _text(column, about, family)
+        return _text(column, about, family, own_tokens=own_tokens)
     return _number(column, array, about, family)
 
 
-def _text(column: Column, about: StatisticalColumn | None, family: Family) -> _OutputColumn:
+def _text(column: Column, about: StatisticalColumn | None, family: Family, *, own_tokens: bool) -> _OutputColumn:
+    """A text that means a missing value stays as the user declared it; that of a text file is empty."""
     texts = plain_text(as_text(column))
     if (gone := column.missing).any():
-        texts = pc.if_else(pa.array(gone & np.asarray(pc.equal(texts, ""))), None, texts)
+        empty = gone & np.asarray(pc.equal(texts, "")) if own_tokens else gone
+        texts = pc.if_else(pa.array(empty), None, texts)
     labels = {}
     if about is not None and about.kind == "text" and family == "spss":
         labels = {code: label for code, label in about.levels.items() if code in observed_levels(column)}
-    return _OutputColumn(texts.to_pylist(), labels=labels, measure="nominal")
+    return _OutputColumn(texts, labels=labels, measure="nominal")
 
 
 def _number(column: Column, array: Any, about: StatisticalColumn | None, family: Family) -> _OutputColumn:
@@ -401,6 +422,8 @@ def _number(column: Column, array: Any, about: StatisticalColumn | None, family:
             f"Column {column.name!r} has whole numbers beyond 2^53, which Stata, SPSS and SAS cannot hold. "
             f"Read it as text with category=[{column.name!r}], or drop it."
         )
+    if family == "sas" and len(known) and abs(known).max() > LARGEST_SAS:
+        raise OutputError(f"Column {column.name!r} has numbers beyond 7e75, which an .xpt file cannot hold. Drop it.")
     labels = {}
     if about is not None and about.kind == "number" and family != "sas":
         labels = {code: label for code, label in about.levels.items() if not isinstance(code, str) and code in known}
@@ -464,8 +487,8 @@ def _frame(columns: Mapping[str, _OutputColumn]) -> Any:
 
 
 def _series(pandas: Any, values: Any, *, whole: bool) -> Any:
-    if isinstance(values, list):  # a missing text is an empty one; pyreadstat fails on long texts and None
-        return pandas.Series(["" if one is None else one for one in values], dtype="str")
+    if not isinstance(values, np.ndarray):  # a missing text is an empty one; pyreadstat fails on long texts and None
+        return pandas.Series(["" if one is None else one for one in values.to_pylist()], dtype="str")
     missing = np.isnan(values)
     known = values[~missing]
     if whole and len(known) and STATA_LONG[0] <= known.min() and known.max() <= STATA_LONG[1]:
@@ -491,7 +514,7 @@ RESERVED = {
 PROGRAMS = {"stata": "Stata", "spss": "SPSS", "sas": "SAS"}
 
 
-def check_statistical_output(suffix: str, names: Sequence[str]) -> None:
+def _check_names(suffix: str, names: Sequence[str]) -> None:
     """Refuse a format that is only read, or a name that it does not permit."""
     library()
     if suffix in INSTEAD:
@@ -517,8 +540,8 @@ def check_statistical_output(suffix: str, names: Sequence[str]) -> None:
 def _transport_version(columns: Mapping[str, _OutputColumn]) -> int:
     """SAS transport version 5, which every program reads; 8 if a name, label or text is too long for it."""
     short = all(len(name) <= 8 and len(one.label.encode()) <= 40 for name, one in columns.items())
-    texts = (text for one in columns.values() if isinstance(one.values, list) for text in one.values if text)
-    return 5 if short and all(len(text.encode()) <= 200 for text in texts) else 8
+    texts = (one.values for one in columns.values() if not isinstance(one.values, np.ndarray))
+    return 5 if short and all((pc.max(pc.binary_length(one)).as_py() or 0) <= 200 for one in texts) else 8
 
 
 def _fix_time(target: Path, family: Family) -> None:
