@@ -264,3 +264,85 @@ def test_rules_hold_in_a_release_of_recodings_alone():
     capped = lc.Plan(recode=[lc.TopCode("total", at=100)], rules=[parse_rule("pay <= total")])
     with pytest.raises(LeafcoverError, match="rule"):
         lc.release(own, capped, seed=1)
+
+
+# Shared numbers of recoded columns.
+
+
+def stays(rows=120, seed=0):
+    """Stays in a hospital with few rows in a month."""
+    rng = np.random.default_rng(seed)
+    begin = pd.Timestamp("2019-01-05") + pd.to_timedelta(rng.integers(0, 1500, rows), "D")
+    end = begin + pd.to_timedelta(rng.integers(0, 90, rows), "D")
+    pay = np.round(rng.lognormal(6, 0.9, rows), 2)
+    return pd.DataFrame({"begin": begin, "end": end, "pay": pay, "good": rng.choice(["yes", "no"], rows)})
+
+
+BOTH = ("begin: truncate month", "end: truncate month")
+CHAINS = [
+    (("begin: truncate month",), ()),
+    (("begin: truncate week",), ()),
+    (("pay: round 100",), ()),
+    (("pay: round digits=1",), ()),
+    (("pay: round digits=2",), ()),
+    (("pay: round 10", "pay: top-code 955"), ()),
+    (("pay: top-code 955", "pay: round 10"), ()),
+    (("pay: top-code rows=3 to=mean",), ()),
+    (("pay: bottom-code rows=3 to=mean",), ()),
+    (("pay: intervals count=40 to=mean",), ()),
+    (("pay: intervals width=7 to=midpoint",), ()),
+    (("begin: intervals count=40 to=midpoint",), ()),
+    (("pay: round 10", "pay: suppress 250, 260, 270, 280, 290, 310, 320, 330, 340"), ()),
+    (BOTH, ("begin <= end",)),
+]
+
+
+@pytest.mark.parametrize(("recode", "rules"), CHAINS, ids=str)
+@pytest.mark.parametrize("recipe", ["cover", "cells"])
+def test_shared_numbers_stay_recoded(tmp_path, recode, rules, recipe):
+    stays().to_csv(tmp_path / "in.csv", index=False)
+    table = lc.read(tmp_path / "in.csv")
+    made = lc.release(table, recipe, target="good", recode=recode, rules=rules, share=5, key=lc.Key.fresh())
+    recoded = recoded_table(made.plan, table)
+    for name in {one.column for one in made.plan.recode}:
+        new = made.table[name].values
+        again = recoded[name].coarser(new)
+        assert np.isin(new, recoded[name].values).all() | np.array_equal(again, new, equal_nan=True)
+        if not rules:
+            assert np.unique(new[~np.isnan(new)], return_counts=True)[1].min() >= 5
+    assert made.plan.recode[-1].violations(made.table) == ()
+    made.save(tmp_path / "out.csv")
+    checks = lc.verify(tmp_path / "out.csv", original=tmp_path / "in.csv")
+    assert [one.what for one in checks if one.what.startswith("recoded: ")] != []
+    assert [(one.what, one.detail) for one in checks if not one.holds and one.what[:4] != "made"] == []
+
+
+def test_recoded_dates_that_rise_within_a_unit_stay_recoded(tmp_path):
+    own = stays().assign(who=lambda f: np.repeat(np.arange(len(f) // 3), 3)).sort_values(["who", "begin"])
+    own.drop(columns="end").to_csv(tmp_path / "in.csv", index=False)
+    table = lc.read(tmp_path / "in.csv", roles={"who": "unit"})
+    made = lc.release(table, "cover", target="good", recode=["begin: truncate month"], seed=1)
+    assert made.plan.units.rising == ("begin",)
+    assert made.plan.recode[0].violations(made.table) == ()
+    made.save(tmp_path / "out.csv")
+    checks = lc.verify(tmp_path / "out.csv", original=tmp_path / "in.csv")
+    assert [(one.what, one.detail) for one in checks if not one.holds and one.what[:4] != "made"] == []
+
+
+def test_verify_finds_a_shared_number_that_is_not_recoded(tmp_path):
+    stays().to_csv(tmp_path / "in.csv", index=False)
+    made = lc.release(lc.read(tmp_path / "in.csv"), "cover", target="good", recode=BOTH[:1], key=lc.Key.fresh())
+    made.save(tmp_path / "out.csv")
+    text = (tmp_path / "out.csv").read_text()
+    day = text.splitlines()[1].split(",")[0]
+    (tmp_path / "out.csv").write_text(text.replace(day, day[:8] + "02"))
+    assert "recoded: begin" in str([one.what for one in lc.verify(tmp_path / "out.csv") if not one.holds])
+
+
+def test_attackers_compare_recoded_differences_with_those_that_were_dealt():
+    """A sum that was recoded changes its difference, which must not look like one that nobody can have."""
+    table = lc.read(stays())
+    made = lc.release(table, "cover", target="good", recode=BOTH, rules=["begin <= end"], seed=1)
+    pair = pair_from(table, made).for_attacks
+    step = next(one for one in made.plan.steps if one.columns == ("end",))
+    assert set(pair.released["end"].values) <= set(step.perturb.shared(pair.original["end"]))

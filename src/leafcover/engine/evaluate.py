@@ -22,6 +22,7 @@ from leafcover.engine.attacker import (
 )
 from leafcover.engine.release_model import granted_model, regrown_model
 from leafcover.engine.run import Progress, Release, is_dealt, run
+from leafcover.engine.statement import dealt_share
 from leafcover.errors import LeafcoverError, PlanError, RiskTooHigh, TableError, ValueOutOfRange
 from leafcover.keyed_random import Draws, Key
 from leafcover.metrics.disclosure.attribute_inference import inferences
@@ -256,7 +257,8 @@ def pair_from(original: Table, release: Release, control: Table | None = None) -
     if plan.units is None:
         shown = release.table if release.classed is None else release.classed
         shown = shown.take(np.argsort(release.source)) if release.descends else shown
-        return pair.without_ties(tied, plan.pools, plan.share).with_nearest_weights(shown.select(plan.weighed))
+        pair = pair.without_ties(tied, plan.pools, plan.share, dealt_share(plan))
+        return pair.with_nearest_weights(shown.select(plan.weighed))
     aside = None if control is None else step_table(plan, control, tied, original=original)
     pair = pair.of_units(plan.units, step_table(plan, original, tied), release.step_table, aside)
     return pair.with_nearest_weights(release.step_table.select(n for n in plan.weighed if n in plan.units.constant))

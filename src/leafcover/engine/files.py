@@ -19,7 +19,7 @@ from leafcover.engine.counts import CountRelease
 from leafcover.engine.evaluate import recode_of, refuse_same_people
 from leafcover.engine.manifest import Record, ReleasePaths, external, external_counts, internal, internal_counts
 from leafcover.engine.run import CellFact, ColumnFact, Release, TreeFact, is_dealt
-from leafcover.engine.statement import RuleFact, Statement, not_reached
+from leafcover.engine.statement import RuleFact, Statement, dealt_share, not_reached
 from leafcover.errors import LeafcoverError, OutputError, TableError
 from leafcover.keyed_random import key_text
 from leafcover.metrics.pair import Pair, pair_of
@@ -324,7 +324,9 @@ def recall(
         recode=None if chosen is None else recode_of(chosen),
     )
     if chosen is None or chosen.units is None:
-        pair = pair.without_ties(tied, *((chosen.pools, chosen.share) if chosen is not None else ()))
+        pair = pair.without_ties(
+            tied, *((chosen.pools, chosen.share, dealt_share(chosen)) if chosen is not None else ())
+        )
     else:
         outside = None if aside is None else step_table(chosen, aside, tied, original=original)
         before, after = step_table(chosen, original, tied), step_table(chosen, released, tied, released=True)

@@ -16,6 +16,7 @@ from leafcover.engine.statement import (
     RuleFact,
     Statement,
     computed_sentence,
+    dealt_share,
     less_kept,
     not_reached,
     recoding_sentences,
@@ -224,7 +225,7 @@ def run(
     whole = checked_table(plan, whole)
     tied = tied_by(plan, whole)
     rows_of_units = tied.untie(whole)
-    table = step_table(plan, whole, tied)
+    table = step_table(plan, whole, tied, released=True)
     made = None if plan.made is None else plan.made.of(table)
     check(plan, table)
     dealt = is_dealt(plan, table)
@@ -554,7 +555,7 @@ def summary(release: Release, informed: Informed | None = None) -> str:
     # Fewest rows first: there a code may be lost, while nearly every value of a continuous column is rare.
     if shared := sorted((f for f in release.columns if f.shared), key=lambda f: f.shared):
         named = (say("shared-column", name=fact.name, rows=fact.shared) for fact in shared[:LISTED])
-        least = max(step.perturb.shared_by for step in release.plan.steps)
+        least = dealt_share(release.plan)
         lines.append(say("shared", columns=", ".join(named), least=least, more=len(shared[LISTED:])))
     lines += not_reached(release.step_table, release.plan, release.partitions)
     if release.singletons:

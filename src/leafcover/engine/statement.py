@@ -287,3 +287,8 @@ def not_reached(
     if len(table) < FEWEST:
         found.append(f"The table has fewer than {FEWEST} rows: no method protects so few people.")
     return tuple(dict.fromkeys(found))
+
+
+def dealt_share(plan: Plan) -> int:
+    """How many rows share each number before it is exchanged, at most over steps."""
+    return max((step.perturb.shared_by for step in plan.steps), default=1)

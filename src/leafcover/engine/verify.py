@@ -1,6 +1,6 @@
 """Verify a release: its bytes against the manifest; with the original, all guarantees; with the key, every byte."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from hashlib import file_digest
 from pathlib import Path
@@ -21,6 +21,7 @@ from leafcover.perturb.base import Promise
 from leafcover.perturb.cell_key import PerturbationTable
 from leafcover.recipes.plan import Made, Plan, Step, column_promises, recoded_table, step_table, tied_by
 from leafcover.recipes.plan_file import parse_plan
+from leafcover.recode.base import ColumnRecoding, Recoding
 from leafcover.table.formatting import infer_time_grid, plain_text
 from leafcover.table.infer import MISSING_TOKENS, from_text
 from leafcover.table.io import DatabaseTable, Place, read
@@ -62,7 +63,7 @@ def verify(path: Place, record: Record, *, original: Table | None = None, key: K
     checks.append(Check("made with a secret key, rows in a secret order", bool(manifest["publishable"]), why))
     if inner is not None:
         checks.append(_same_manifest(inner, paths))
-        checks += _recoding_checks(parse_plan(inner["plan"]), released)
+        checks += _recoding_checks(parse_plan(inner["plan"]), released, manifest)
     if original is None:
         return checks
     if inner is None:
@@ -101,8 +102,10 @@ def verify(path: Place, record: Record, *, original: Table | None = None, key: K
     else:
         detail = f"{len(table)} units in the original, {len(after)} in the release"
         return [*checks, Check("the release has as many units as the original", False, detail)]
-    checks += _guarantees(table, after, plan, places, partitions)
-    checks += _promise_checks(plan, table, after, column_promises(plan, recoded, tied), manifest)
+    sums = tied.recoded_differences(recoded)
+    sums = sums if plan.units is None else plan.units.recoded_differences(recoded, sums)
+    checks += _guarantees(table, after, plan, places, partitions, sums)
+    checks += _promise_checks(plan, table, after, column_promises(plan, recoded, tied), manifest, sums)
     checks += [_rule_check(fact) for fact in rule_facts(plan, recoded, released, tied)]
     kept = recoded if plan.units is None else recoded.take(plan.units.kept(tied.untie(recoded)))
     checks += _weight_checks(plan, kept, released)
@@ -111,15 +114,28 @@ def verify(path: Place, record: Record, *, original: Table | None = None, key: K
     return checks
 
 
-def _recoding_checks(plan: Plan, released: Table) -> Iterator[Check]:
-    """Whether columns look recoded, as far as no step made new values of them."""
-    new = {n for step in plan.steps for n in step.columns if not step.perturb.moves_rows or step.perturb.shared_by > 1}
-    share = () if plan.share == 1 else (c.name for c in released if not c.is_category)
-    for one in plan.recode:
-        if not {*new, *share} & set(one.columns) and not (plan.steps and one.checks_rows):
-            broken = one.violations(released)
+def _recoding_checks(plan: Plan, released: Table, manifest: Mapping[str, Any]) -> Iterator[Check]:
+    """Whether columns look recoded, as far as no step made new values of them and no equation computes them."""
+    changed = {name for step in plan.steps if not step.perturb.moves_rows for name in step.columns}
+    new = changed if plan.units is None else {plan.units.column_of(name) for name in changed}
+    computed = {column["name"] for column in manifest["columns"] if "recomputed" in column.get("promise", ())}
+    new |= computed & {name for rule in plan.all_rules if rule.computes for name in rule.columns}
+    for number, one in enumerate(plan.recode):
+        if not new & set(one.columns) and not (plan.steps and one.checks_rows):
+            broken = one.violations(_without_later(plan.recode[number + 1 :], one, released))
             what = f"recoded: {', '.join(one.columns)} {one.describe(detailed=False)}"
             yield Check(what, not broken, "; ".join(broken))
+
+
+def _without_later(later: Sequence[Recoding], one: Recoding, released: Table) -> Table:
+    """The table without numbers that a later recoding of the same column may have made of others."""
+    for other in later:
+        if isinstance(other, ColumnRecoding) and other.columns == one.columns:
+            column = released[other.column]
+            if not column.is_category:
+                values = np.where(other.may_hold(column), np.nan, column.values)
+                released = released.replace([replace(column, values=values, stored=None)])
+    return released
 
 
 def _same_manifest(inner: Mapping[str, Any], paths: ReleasePaths) -> Check:
@@ -194,16 +210,19 @@ def _promise_checks(
     released: Table,
     promises: Mapping[str, tuple[Promise, ...]],
     manifest: Mapping[str, Any],
+    sums: Collection[str],
 ) -> Iterator[Check]:
     """Whether the manifest names what the plan promises of each column, and columns hold the values that are promised.
 
-    The tables are those that the steps change: without computed columns, with one row for each unit.
+    The tables are those that the steps change: without computed columns, with one row for each unit. ``sums`` are
+    differences that changed as their sums were recoded.
     """
     named = {column["name"]: tuple(column["promise"]) for column in manifest["columns"] if "promise" in column}
     other = [name for name, words in named.items() if promises.get(name) != words]
     if named:
         yield Check("promise: as the manifest names it", not other, ", ".join(map(repr, other)))
-    written = {name: step.perturb for step in plan.steps for name in step.columns if _keeps_values(plan, step, name)}
+    kept = {name: step.perturb for step in plan.steps for name in step.columns if _keeps_values(plan, step, name)}
+    written = {name: one for name, one in kept.items() if name not in sums}
     permuted = [name for name in written if not _same_held(original[name], written[name].shared, released[name])]
     stay = [name for name in original.names if name not in plan.columns and name not in plan.weighed]
     changed = [name for name in stay if not _same_held(original[name], lambda column: column.values, released[name])]
@@ -337,14 +356,17 @@ def _guarantees(
     plan: Plan,
     pairs: Rows,
     partitions: Mapping[PartitionMethod, Partition],
+    sums: Collection[str],
 ) -> list[Check]:
-    """Check the guarantees of every perturbation in the cells of the original."""
+    """Check the guarantees of every perturbation in the cells of the original, except for differences."""
     back = np.empty(len(pairs), np.int64)
     back[pairs] = np.arange(len(pairs))
     checks = []
     for number, step in enumerate(plan.steps, 1):
         rows_of = step.columns if plan.units is None else [plan.units.column_of(name) for name in step.columns]
         if set(rows_of) <= set(plan.weighed):  # classes or factors of groups changed them afterwards
+            continue
+        if set(sums) & set(step.columns):  # recoding of the sums changed them afterwards
             continue
         whole = whole_part(original, step, partitions)
         try:

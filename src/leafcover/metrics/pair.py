@@ -10,7 +10,7 @@ from leafcover.arrays import MISSING, Array, Rows
 from leafcover.errors import NameUnknown, TableError
 from leafcover.messages import catalogue
 from leafcover.recode.base import with_new_coding
-from leafcover.table.recoding import Pooled, pool_levels, share_numbers
+from leafcover.table.recoding import Pooled, pool_levels, share_numbers, with_shared
 from leafcover.table.table import Column, Table
 from leafcover.table.tied_columns import TiedColumns
 from leafcover.table.unit_layout import UnitLayout
@@ -85,18 +85,26 @@ class Pair:
         found = replace(self, original=self.original.take(rows), released=self.released.take(rows))
         return replace(found, untied=None, raw=raw)
 
-    def without_ties(self, tied: TiedColumns, pools: Sequence[Pooled] = (), share: int = 1) -> "Pair":
-        """The same pair, with the one that attacks work on: levels and numbers are recoded as in the release."""
+    def without_ties(
+        self, tied: TiedColumns, pools: Sequence[Pooled] = (), share: int = 1, dealt_share: int = 1
+    ) -> "Pair":
+        """The same pair, with the one that attacks work on: levels and numbers are recoded as in the release.
+
+        Where recoding changed released differences, attacks see the nearest of those that at least ``dealt_share`` rows
+        shared as they were dealt.
+        """
         if not tied and not pools and share == 1 and self.raw is None:
             return self
-        before, released, control = self._as_released()
-        before = tied.untie(pool_levels(before, pools))
+        recoded, released, control = self._as_released()
+        before = tied.untie(pool_levels(recoded, pools))
         aside = None if control is None else tied.untie(pool_levels(control, pools))
-        names = set(self.names) - set(tied.computed)
+        names, most = set(self.names) - set(tied.computed), max(share, dealt_share)
+        after = tied.untie(pool_levels(released, pools))
+        near = [with_shared(after[name], most, before[name]) for name in tied.recoded_differences(recoded)]
         found = replace(
             self,
             original=share_numbers(before, share),
-            released=tied.untie(pool_levels(released, pools)),
+            released=after.replace(near),
             target=self.target if self.target in names else "",
             quasi_identifiers=tuple(name for name in self.quasi_identifiers if name in names),
             sensitive=tuple(name for name in self.sensitive if name in names),

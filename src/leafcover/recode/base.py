@@ -8,11 +8,12 @@ other rows of the population are recoded alike.
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, ClassVar, Literal, TypeGuard, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from leafcover.arrays import Bools, Floats
 from leafcover.errors import NameUnknown, PlanError
 from leafcover.messages import Catalogue, catalogue
 from leafcover.registry import Registry, allowed_types, checked
@@ -110,11 +111,29 @@ class ColumnRecoding(Recoding):
 
     def apply(self, table: Table, reference: Table | None = None) -> Table:
         """The table with the recoded column; a fitted recoding needs no other rows."""
-        return table.replace([self.recoded(table[self.column])])
+        before = table[self.column]
+        column = self.recoded(before)
+        return table.replace([column if column.is_category else replace(column, coarser=_Coarser(self, before))])
 
     @abstractmethod
     def recoded(self, column: Column) -> Column:
         """The recoded column; missing stays missing."""
+
+    def may_hold(self, column: Column) -> Bools:
+        """Which values of a column may come from it, whatever they were before."""
+        return ~column.missing
+
+
+class _Coarser:
+    """What recodings of a column make of numbers, one after the other."""
+
+    def __init__(self, last: ColumnRecoding, column: Column) -> None:
+        self.last, self.before = last, column.coarser
+        self.like = replace(column, values=np.empty(0), stored=None, declared=None, coarser=None)
+
+    def __call__(self, values: Floats) -> Floats:
+        values = values if self.before is None else self.before(values)
+        return self.last.recoded(replace(self.like, values=values)).values
 
 
 RECODINGS: Registry[type[Recoding]] = Registry(

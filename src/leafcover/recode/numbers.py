@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 import numpy as np
 import pyarrow as pa
 
-from leafcover.arrays import Floats
+from leafcover.arrays import Bools, Floats
 from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.recode.base import ColumnRecoding, methods, recoding
 from leafcover.table.formatting import format_values, infer_grid, infer_time_grid, parse_timestamps
@@ -206,6 +206,11 @@ class _Coded(ColumnRecoding):
         value = as_number(column, self.at if self.to == "threshold" else self.to)
         values = np.where(self._beyond(column, self.at), value, column.values)
         return with_numbers(column, values, _grid_of(column, values))
+
+    def may_hold(self, column: Column) -> Bools:
+        """The values that are the one value."""
+        to = self.at if self.to == "threshold" else self.to
+        return np.zeros(len(column), np.bool_) if to is None else column.values == as_number(column, to)
 
     def violations(self, released: Table) -> tuple[str, ...]:
         """Values beyond the threshold that are not the one value."""

@@ -102,6 +102,10 @@ class Suppress(ColumnRecoding):
             return without(column, np.append(gone, False)[column.values])
         return without(column, np.isin(column.values, [as_number(column, one) for one in self.values or ()]))
 
+    def may_hold(self, column: Column) -> Bools:
+        """No value: it makes values missing."""
+        return np.zeros(len(column), np.bool_)
+
     @property
     def checks_rows(self) -> bool:
         """Whether a condition looks at another column."""

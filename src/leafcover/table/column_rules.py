@@ -37,6 +37,11 @@ class ColumnRule(ABC):
     ties: ClassVar[bool] = False  # whether one of its columns can be computed, or is at least as large as others
 
     @property
+    def computes(self) -> bool:
+        """Whether one of its columns can be computed from the others."""
+        return self.ties
+
+    @property
     @abstractmethod
     def columns(self) -> tuple[str, ...]:
         """The columns, each once."""
@@ -100,6 +105,11 @@ class Linear(ColumnRule):
     left: Sum
     relation: Relation
     right: Sum
+
+    @property
+    def computes(self) -> bool:
+        """Whether it is an equation."""
+        return self.relation == "=="
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -65,6 +65,22 @@ def new_values(column: Column, values: Array) -> Column:
     return replace_values(column.take(np.where(gone, first_missing, first)), values)
 
 
+def as_recoded(column: Column, values: Floats, least: Floats | None = None) -> Floats:
+    """Numbers that were computed for a recoded column, as recoding leaves them, and none below ``least``.
+
+    Where recoding would move a number again or make it missing, the column's nearest value takes its place.
+    """
+    if column.coarser is None:
+        return values
+    new, own = column.coarser(values), np.unique(column.values[~column.missing])
+    moved = ~np.isnan(values) & (column.coarser(new) != new)
+    if moved.any():
+        new[moved] = own[np.searchsorted(own[:-1] / 2 + own[1:] / 2, values[moved])]
+    if least is not None and (low := (new < least) & (least <= own[-1:].max(initial=-np.inf))).any():
+        new[low] = own[np.searchsorted(own, least[low])]
+    return new
+
+
 def _snap_to_grid(grid: Grid, values: Floats) -> Floats:
     """Round to the nearest day or second: unlike a number, a date between two dates cannot be written."""
     known = ~np.isnan(values)

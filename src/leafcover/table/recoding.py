@@ -19,6 +19,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from leafcover.arrays import MISSING, Array, Floats, Rows
 from leafcover.errors import PlanError, TableError, ValueOutOfRange
 from leafcover.table.formatting import is_text, plain_text
+from leafcover.table.output import as_recoded
 from leafcover.table.table import MAX_GRID_POINTS, Column, Grid, Table
 from leafcover.table.units import owners
 
@@ -157,10 +158,11 @@ def share_numbers(table: Table, share: int, reference: Table | None = None) -> T
     names = [c.name for c in table if not c.is_category and table.roles.get(c.name) not in (*STAYS, "weight")]
     if share == 1:
         return table
-    return table.replace(_with_shared(table[name], share, (reference or table)[name]) for name in names)
+    return table.replace(with_shared(table[name], share, (reference or table)[name]) for name in names)
 
 
-def _with_shared(column: Column, share: int, reference: Column) -> Column:
+def with_shared(column: Column, share: int, reference: Column) -> Column:
+    """The column with the nearest of the numbers that at least ``share`` rows of a reference hold."""
     values = shared_values(reference, share)
     if column is not reference and not reference.missing.all():
         known = np.flatnonzero(~reference.missing)
@@ -175,7 +177,8 @@ def shared_values(column: Column, share: int) -> Array:
     """Numbers such that each is held by at least ``share`` rows; fewer rows in all hold one value.
 
     Rare neighbours take their mean, rounded about as far as they are apart and on the grid of the column, or the value
-    among them that enough rows hold. The result is the column's own array if nothing changes.
+    among them that enough rows hold. In a recoded column the mean is recoded. The result is the column's own array if
+    nothing changes.
     """
     from leafcover.kernels.microaggregation import optimal_groups
 
@@ -196,7 +199,7 @@ def shared_values(column: Column, share: int) -> Array:
     common = np.flatnonzero((held >= share) & (held == most[group]))[::-1]  # of equals the lowest
     fixed = np.full(len(begin), np.nan)
     fixed[group[common]] = distinct[common] / scale
-    new = _rounded_means(distinct / scale, held, begin, fixed, column.grid) * scale
+    new = as_recoded(column, _rounded_means(distinct / scale, held, begin, fixed, column.grid) * scale)
     new[group[common]] = distinct[common]
     values = column.values.copy()
     values[order] = np.repeat(new[group], held)

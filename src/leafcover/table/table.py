@@ -1,6 +1,6 @@
 """The data model: immutable tables of typed columns, with roles and a record of how they were read."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
@@ -168,6 +168,7 @@ class Column:
     text_format: TextFormat | None = None
     stored: Any = None  # pyarrow.Array or ChunkedArray; None for a column created in memory
     declared: tuple[float, float] | None = None  # domain given by the user; otherwise the observed range
+    coarser: Callable[[Floats], Floats] | None = None  # what recoding made of its numbers, and makes of any others
 
     def __len__(self) -> int:
         return len(self.values)

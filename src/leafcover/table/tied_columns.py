@@ -13,7 +13,7 @@ import numpy as np
 from leafcover.arrays import Bools, Floats
 from leafcover.errors import PlanError
 from leafcover.table.column_rules import ColumnRule, Implies, LevelCondition, Linear, Moment, Sum
-from leafcover.table.output import new_values
+from leafcover.table.output import as_recoded, new_values
 from leafcover.table.table import Column, Grid, Table
 
 STAYS = ("unchanged", "unit", "identifier")  # roles of columns that nothing computes
@@ -75,6 +75,10 @@ class TiedColumns:
         """The columns that are replaced by differences."""
         return tuple(one.column for one in self.ties if isinstance(one, Above))
 
+    def recoded_differences(self, table: Table) -> tuple[str, ...]:
+        """Differences that change when they are added: the sums of a recoded column are recoded."""
+        return tuple(name for name in self.differences if table[name].coarser is not None)
+
     def untie(self, table: Table) -> Table:
         """The table without computed columns, and with differences in place of ordered ones."""
         if not self.ties:
@@ -91,8 +95,13 @@ class TiedColumns:
         for one in self.ties:
             like = original[one.column]
             so_far = replace(untied, columns=tuple(found.values()))
-            values = one.values(so_far) if isinstance(one, Computed) else one.floor(so_far) + found[one.column].values
-            found[one.column] = new_values(like, _on_grid(like.grid, values))
+            if isinstance(one, Computed):
+                values = _on_grid(like.grid, one.values(so_far))
+            else:
+                floor, more = one.floor(so_far), found[one.column].values
+                least = np.where(more > 0, np.nextafter(floor, np.inf), floor)
+                values = as_recoded(like, _on_grid(like.grid, floor + more), least)
+            found[one.column] = new_values(like, values)
         names = [name for name in original.names if name in found]
         return replace(untied, columns=tuple(found[name] for name in names))
 

@@ -9,7 +9,7 @@ Units may have members with several rows each, such as households whose people a
 column for each row of the first member, of the second, and so on.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby, product
@@ -19,7 +19,7 @@ import numpy as np
 
 from leafcover.arrays import MISSING, Bools, Floats, Rows
 from leafcover.errors import NameUnknown, PlanError, TableError, ValueOutOfRange
-from leafcover.table.output import new_values
+from leafcover.table.output import as_recoded, new_values
 from leafcover.table.table import Column, Grid, Role, Table
 from leafcover.table.units import (
     LEAST_UNITS,
@@ -295,7 +295,7 @@ class UnitLayout:
         values = np.where(there, values, np.nan)
         if column.name in self.rising and position > 1:
             return Column(name, "number", on_grid(column.grid, values), grid=column.grid)
-        return Column(name, column.kind, values, grid=column.grid)
+        return Column(name, column.kind, values, grid=column.grid, coarser=column.coarser)
 
     def _role(self, name: str, table: Table) -> Role | None:
         role = table.roles.get(self.column_of(name))
@@ -404,6 +404,12 @@ class UnitLayout:
             units = units.replace([replace(first, values=values, stored=None)])
         return units
 
+    def recoded_differences(self, table: Table, differences: Iterable[str] = ()) -> tuple[str, ...]:
+        """The columns of units that change when they are added up, because recoding changes the sums."""
+        rising = [name for name in self.rising if table[name].coarser is not None]
+        later = (name for one in rising for name in self.columns_at(one) if max(self.place(name)) > 1)
+        return (*(name for one in differences for name in self.columns_at(one)), *later)
+
     def _parts(self, units: Table) -> Iterator["_MemberRows"]:
         """The rows of the first members, of the second, and so on; without members all rows."""
         length = units[self.size].values.astype(np.int64)
@@ -439,7 +445,7 @@ class UnitLayout:
             return units[column.name].values[owner]
         wide = np.stack([units[name].values for name in self.columns_at(column.name)])
         if column.name in self.rising:
-            wide = on_grid(column.grid, np.cumsum(wide, axis=0))
+            wide = as_recoded(column, on_grid(column.grid, np.cumsum(wide, axis=0)))
         return wide[position - 1, owner]
 
 
