@@ -12,7 +12,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "leafcover"
 BUILT_IN = [name for name, one in MEASURES.items() if one.place or one.by_name]  # each shows a message when taken
 USERS = {
     "sweep": ("tuning", "cli/sweep.py"),
-    "measures": ("metrics",),
+    "measures": ("metrics", "table/units.py"),
     "counts": ("engine/counts.py",),
     "release": (
         "engine/run.py",

@@ -31,9 +31,10 @@ from leafcover.keyed_random import Key, key_text
 from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.copies import Copies
 from leafcover.metrics.disclosure.copies import copies as find_copies
+from leafcover.metrics.disclosure.k_anonymity import homogeneity
 from leafcover.metrics.disclosure.record_linkage import Informed
 from leafcover.metrics.suite import Measures
-from leafcover.metrics.summary import DecisiveRisk, decisive_lines
+from leafcover.metrics.summary import DecisiveRisk, decisive_lines, homogeneous_sentences
 from leafcover.table.atomic import atomic_group, check_output_path
 from leafcover.table.frames import to_frame
 from leafcover.table.io import Place, check_output_format, place_of
@@ -400,7 +401,15 @@ class Released(_Measurable, Release):
     def __str__(self) -> str:
         text = summary(self, None if self._taken else self._certain)
         compared = self.__dict__.get("_limited", ()) if not self._taken else ()
-        return "\n".join([text, *decisive_lines(compared), *self._limit_lines, *self._ledger_lines])
+        groups = [] if self._taken else self._homogeneous
+        return "\n".join([text, *groups, *decisive_lines(compared), *self._limit_lines, *self._ledger_lines])
+
+    @property
+    def _homogeneous(self) -> list[str]:
+        if not self.original.with_role("sensitive"):
+            return []
+        pair = self._compared.pair
+        return list(homogeneous_sentences(homogeneity(pair), homogeneity(pair, of="original")))
 
     @property
     def _limit_lines(self) -> list[str]:

@@ -1,10 +1,15 @@
 """k, l and t against figures worked out by hand or printed in the literature, and against slow twins."""
 
+from dataclasses import replace
+
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import leafcover as lc
+from leafcover.engine.evaluate import pair_from
 from leafcover.errors import NameUnknown, ValueOutOfRange
 from leafcover.metrics.disclosure import k_anonymity as alike
 from leafcover.metrics.disclosure.k_anonymity import (
@@ -13,10 +18,13 @@ from leafcover.metrics.disclosure.k_anonymity import (
     classes_of,
     closeness,
     diversity,
+    homogeneity,
     k_anonymity,
     matching_sizes,
 )
 from leafcover.metrics.pair import pair_of
+from leafcover.metrics.summary import homogeneous_sentences
+from leafcover.table.units import sensitive_groups
 from tests.metrics.pairs import apart, awkward, copy_of, reordered, tables
 from tests.metrics.surveys import respondents
 from tests.tables import category, mixed_tables, number, table
@@ -221,3 +229,46 @@ def test_order_does_not_matter_and_a_copy_has_the_originals_classes(name):
     assert copied.label == "not protection"
     assert "attacks" in copied.why
     assert k_anonymity(pair, of="release", perturbed=False).label == first.label == ""
+
+
+@settings(max_examples=60, deadline=None)
+@given(given=mixed_tables(), column=st.sampled_from(["whole", "kind"]))
+def test_homogeneous_groups_agree_with_counting(given, column):
+    pair = replace(copy_of(given), quasi_identifiers=("cents", "other", column), sensitive=(column,))
+    keys = [key_of(given, i, ["cents", "other"]) for i in range(len(given))]
+    values = [key_of(given, i, [column]) for i in range(len(given))]
+    groups = {key: [values[i] for i in range(len(given)) if keys[i] == key] for key in keys}
+    same = {key: size for key, found in groups.items() if len({*found}) == 1 and found[0] != (None,)
+            for size in [len(found)]}  # fmt: skip
+    for of in ("original", "release"):
+        (found,) = homogeneity(pair, of=of)
+        assert (found.column, found.quasi_identifiers, found.of) == (column, ("cents", "other"), len(given))
+        assert found.people == sum(size for size in same.values() if size > 1)
+        assert found.alone == sum(size for size in same.values() if size == 1)
+    assert k_anonymity(pair).homogeneous == homogeneity(pair, of="original")
+    assert homogeneity(replace(pair, sensitive=())) == ()
+
+
+def test_the_groups_of_a_unit_count_people_and_not_rows():
+    frame = {
+        "person": ["a", "a", "b", "b", "c", "d", "d", "e"],
+        "town": ["x", "x", "x", "x", "y", "z", "z", "z"],
+        "ill": ["yes", "yes", "yes", "yes", "no", "yes", "yes", "no"],
+    }
+    read = lc.read(pa.table(frame), roles={"person": "unit", "town": "quasi-identifier", "ill": "sensitive"})
+    (found,) = sensitive_groups(read)
+    assert (found.people, found.alone, found.of) == (2, 1, 5)
+    assert sensitive_groups(replace(read, roles={})) == ()
+
+
+def test_summary_and_measures_say_how_many_are_in_homogeneous_groups():
+    roles = {"sector": "sensitive", "age": "quasi-identifier", "gender": "quasi-identifier"}
+    read = lc.read(lc.sample("cps1985"), roles=roles)
+    release = lc.release(read, "additive", seed=7)
+    (after,), (before,) = homogeneity(pair_from(read, release)), lc.inspect(read).homogeneous
+    assert str(before) in str(lc.inspect(read))
+    for text in (str(release), "\n".join(homogeneous_sentences([after], [before]))):
+        assert "Attribute disclosure of sector" in text
+        assert f"{after.people} of 534 rows" in text
+        assert f"{before.people} and {before.alone} people" in text
+    assert "Attribute disclosure of" not in str(lc.release(lc.read(lc.sample("cps1985")), "additive", seed=7))

@@ -19,6 +19,7 @@ from leafcover.metrics.pair import say
 from leafcover.metrics.utility.forest import ForestComparison
 from leafcover.metrics.utility.prediction import Agreements
 from leafcover.metrics.utility.trees import SIMILAR, TreeComparison
+from leafcover.table.units import HomogeneousGroups
 
 if TYPE_CHECKING:
     from leafcover.metrics.suite import Measures, Utility
@@ -232,6 +233,7 @@ def risk_sentences(measures: "Measures") -> Iterator[str]:
     if rebuilt is not None and (column := rebuilt.most_told) is not None and column.best.tries:
         baseline = str(column.attack.baseline)
         yield say("reconstruction", column=column.column, risk=_cases(column.best), baseline=baseline)
+    yield from homogeneous_sentences(risks.k_anonymity_of_release.homogeneous, risks.k_anonymity.homogeneous)
     yield from _averages(risks.averages)
     if (unchanged := risks.unmoved) is not None:
         yield say("unchanged", values=str(unchanged.values), rows=str(unchanged.whole))
@@ -323,6 +325,15 @@ def _averages(steps: Sequence[Averages]) -> Iterator[str]:
     )
     if share := max(step.split_by_missingness for step in steps):
         yield say("averages-missing", share=f"{share:.1%}")
+
+
+def homogeneous_sentences(
+    released: Sequence[HomogeneousGroups], original: Sequence[HomogeneousGroups]
+) -> Iterator[str]:
+    """In how many rows a group over the quasi-identifiers has a single value of each sensitive attribute."""
+    for after, before in zip(released, original, strict=True):
+        figures = {**after.figures(), "before": before.people, "before_alone": before.alone}
+        yield say("homogeneous-original", where="release", **figures)
 
 
 def _most_inferred(measures: "Measures") -> str:

@@ -307,8 +307,31 @@ def not_protected(subject: ReportContext) -> Iterator[tuple[str, str]]:
     if subject.internal:
         yield from _reconstructed(subject)
     yield from leaks(subject)
+    yield from _homogeneous(subject)
     yield from _most_exposed(subject)
     yield say("all-but-one"), " ".join(_all_but_one(subject))
+
+
+def _homogeneous(subject: ReportContext) -> Iterator[tuple[str, str]]:
+    """Groups of which everybody has the same sensitive value; those of the original are for the steward alone."""
+    if subject.measures is None or subject.rules.suppressed:
+        return
+    risks, rules = subject.measures.risks, subject.rules
+    for after, before in zip(risks.k_anonymity_of_release.homogeneous, risks.k_anonymity.homogeneous, strict=True):
+        yield (
+            say("homogeneous", column=after.column),
+            say(
+                "homogeneous-text",
+                column=after.column,
+                known=listed(after.quasi_identifiers, most=6),
+                people=rules.count(after.people),
+                share=rules.share(after.people / max(after.of, 1)),
+                alone=rules.count(after.alone),
+                original="yes" if subject.internal else "no",
+                before=before.people,
+                before_alone=before.alone,
+            ),
+        )
 
 
 def _all_but_one(subject: ReportContext) -> Iterator[str]:

@@ -61,7 +61,7 @@ from leafcover.table.recoding import FEWEST, Pooled, rare_levels
 from leafcover.table.rule_search import FoundRule, find_rules
 from leafcover.table.table import MAX_GRID_POINTS, Column, Grid, Kind, Role, Table, row_hashes
 from leafcover.table.unit_layout import unit_layout
-from leafcover.table.units import owners, repeated_rows, units_of
+from leafcover.table.units import HomogeneousGroups, owners, repeated_rows, sensitive_groups, units_of
 
 DISTINCT_SHARE = 0.9
 SECONDS_OF_A_DAY = 86_400
@@ -403,6 +403,7 @@ class TableFacts:
     units: UnitFacts | None = None  # if a column has the role "unit"
     rare: tuple[Pooled, ...] = ()  # levels that few people have, and what `release` pools them as
     absent: tuple[AbsentPairs, ...] = ()  # what the rule about pairs of levels says
+    homogeneous: tuple[HomogeneousGroups, ...] = ()  # for each sensitive attribute
 
     def __str__(self) -> str:
         return _fact_lines(self)
@@ -425,6 +426,7 @@ def describe(table: Table, *, levels: int = 5) -> TableFacts:
         _unit_facts(table),
         tuple(one for one in rare_levels(table) if one.column not in refused),
         tuple(one for found in rules if isinstance(found.rule, Pairs) for one in found.rule.absent(rows)),
+        sensitive_groups(table),
     )
 
 
@@ -507,6 +509,7 @@ def _fact_lines(found: TableFacts) -> str:
     return "\n".join(
         [
             *[*lines, "", count, *units],
+            *(["", *map(str, found.homogeneous)] if found.homogeneous else []),
             *(["", f"Levels that fewer than {FEWEST} people have:", *rare] if rare else []),
             *(["", "Rules that the rows keep:", *rules] if rules else []),
             *(["", "Pairs of levels that no row has:", *absent] if absent else []),

@@ -8,8 +8,11 @@ import numpy as np
 
 from leafcover.arrays import Floats, Rows
 from leafcover.errors import TableError
+from leafcover.messages import catalogue
 from leafcover.table.identifier_patterns import TIMES, name_words
-from leafcover.table.table import Column, Table
+from leafcover.table.table import Column, Table, row_hashes
+
+say = catalogue("measures")
 
 LEAST_UNITS = 10  # that have as many rows as a released unit; a rarer number of rows would be recognised
 EXACT = 1e-12  # relative difference of sums of the same numbers
@@ -118,6 +121,71 @@ def _steps(column: Column, units: Units) -> Floats:
     inside = np.ones(len(units.rows), np.bool_)
     inside[units.begins] = False
     return np.diff(column.values[units.rows], prepend=0.0)[inside]
+
+
+# Who is in a group of which everybody has the same sensitive value: to find the group is then to learn the value.
+
+
+@dataclass(frozen=True)
+class HomogeneousGroups:
+    """People in groups that agree in the quasi-identifiers and have a single value of a sensitive attribute."""
+
+    column: str
+    quasi_identifiers: tuple[str, ...]
+    people: int  # in groups of at least two
+    alone: int  # the only one with these quasi-identifiers
+    of: int
+
+    def __str__(self) -> str:
+        return say("homogeneous", where="original", **self.figures())
+
+    def figures(self) -> dict[str, str | int]:
+        """What sentences say."""
+        many = len(self.quasi_identifiers)
+        return {
+            "column": self.column,
+            "people": self.people,
+            "of": self.of,
+            "share": f"{self.people / max(self.of, 1):.1%}",
+            "alone": self.alone,
+            "known": "none" if not many else "few" if many <= MOST_NAMED else many,
+            "columns": ", ".join(self.quasi_identifiers),
+        }
+
+
+MOST_NAMED = 6  # quasi-identifiers
+
+
+def homogeneous_groups(table: Table, column: str, known: Sequence[str]) -> HomogeneousGroups:
+    """Count the people, or else the rows, whose group has one value; groups without a known value have none."""
+    names = tuple(name for name in known if name != column)
+    owner, value = owners(table), distinct_numbers(table[column])
+    marks = row_hashes(table.select(names)) if names else np.zeros(len(table), np.uint64)
+    group = np.unique(marks, return_inverse=True)[1].ravel().astype(np.int64)
+    groups = int(group.max(initial=-1)) + 1
+    values = np.bincount(_pairs(group, value)[0], minlength=groups)
+    known_by_all = np.bincount(group, table[column].missing, minlength=groups) == 0
+    where, who = _pairs(group, owner)
+    size = np.bincount(where, minlength=groups)[where]
+    same = (values[where] == 1) & known_by_all[where]
+    together = np.unique(who[same & (size > 1)])
+    alone = np.setdiff1d(who[same & (size == 1)], together)
+    return HomogeneousGroups(column, names, len(together), len(alone), int(owner.max(initial=-1)) + 1)
+
+
+def _pairs(one: Rows, other: Rows) -> tuple[Rows, Rows]:
+    """The distinct pairs of two numbers."""
+    many = int(other.max(initial=0)) + 1
+    found = np.unique(one * many + other)
+    return found // many, found % many
+
+
+def sensitive_groups(table: Table) -> tuple[HomogeneousGroups, ...]:
+    """The same for each sensitive attribute; without quasi-identifiers all columns but target and weight count."""
+    named, hidden = table.with_role("quasi-identifier"), table.with_role("sensitive")
+    others = [name for name in table.names if table.roles.get(name) not in ("target", "weight", "unit", "identifier")]
+    known = [name for name in named or others if name not in hidden]
+    return tuple(homogeneous_groups(table, name, known) for name in hidden)
 
 
 MOST_TRIED = 500  # units before and after the wanted place that one unit is compared with

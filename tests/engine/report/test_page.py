@@ -17,6 +17,7 @@ from leafcover.metrics.summary import copied_part, measured_risks
 from leafcover.metrics.utility.forest import LeafShares, RuleShares
 from leafcover.reporting.disclosure_rules import DisclosureRules
 from leafcover.reporting.html_page import report
+from leafcover.table.units import homogeneous_groups
 from tests.engine.report.pages import outline, page, released, text_of
 from tests.metrics.pairs import copy_of
 from tests.tables import category, mixed, number, table
@@ -442,3 +443,20 @@ def test_without_jinja_or_matplotlib_one_line_says_what_to_install(monkeypatch):
     )
     with pytest.raises(LeafcoverError, match=r"^Install leafcover\[report\] .*jinja2 is missing"):
         page(original, release)
+
+
+def test_homogeneous_groups_of_a_sensitive_attribute_are_left_exposed(mixed_release):
+    original, release, measures = mixed_release
+    tables = {"original": original, "release": release.table}
+    groups = {of: homogeneous_groups(one, "class", ["job"]) for of, one in tables.items()}
+    risks = replace(
+        measures.risks,
+        k_anonymity=replace(measures.risks.k_anonymity, homogeneous=(groups["original"],)),
+        k_anonymity_of_release=replace(measures.risks.k_anonymity_of_release, homogeneous=(groups["release"],)),
+    )
+    measured = replace(measures, risks=risks)
+    for audience in ("internal", "external"):
+        text = text_of(page(original, release, audience, measures=measured))
+        assert "Groups with one value of class" in text
+        assert ("In the original these are" in text) == (audience == "internal")
+        assert "Groups with one value of" not in text_of(page(original, release, audience, measures=measures))

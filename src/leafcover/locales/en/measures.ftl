@@ -55,6 +55,18 @@ singling-out = Singling out: a predicate on { $predicates ->
 }; a random predicate of the same width matches exactly one original row in { $baseline }.
 nearest-record = Nearest record: the released record most similar to a person is that person’s own in { $risk }.
 reconstruction = Reconstruction: from the whole released row, { $column } is recovered furthest above guessing, correctly in { $risk }; the most common value is correct in { $baseline }.
+homogeneous = Attribute disclosure of { $column }: { $where ->
+    [release] in the released table
+   *[original] in this table
+} { $people } of { $of } { $where ->
+    [release] rows
+   *[original] people
+} ({ $share }) are in a group of two or more with the same { $known ->
+    [few] { $columns }
+    [none] values, as there is no quasi-identifier,
+   *[other] { $known } quasi-identifiers
+} and a single value of { $column }, so finding the group discloses it; { $alone } more are alone in their group.
+homogeneous-original = { homogeneous } In the original these are { $before } and { $before_alone } people. A released value need not be the person’s own; attribute inference counts how often it is.
 averages = Microaggregation: the smallest group has { $smallest ->
     [one] { $smallest } row
    *[other] { $smallest } rows

@@ -143,6 +143,13 @@ columns-unchanged-text = { $columns }: every value is the original.
 reversible = Reversible columns, which are not private
 reversible-text = { $columns }: one function changed the values of all rows. An attacker who knows a few rows finds it and
     computes all others.
+homogeneous = Groups with one value of { $column }
+homogeneous-text = In the release { $people } rows ({ $share }) are in a group of two or more that are equal in { $known } and have a
+    single value of { $column }; { $alone } more are alone in their group.{ $original ->
+        [yes] {" "}In the original these are { $before } and { $before_alone } people.
+       *[no] {""}
+    } Finding the group discloses the released value, which need not be the person’s own; attribute inference counts how often
+    it is.
 all-but-one = Differencing
 all-but-one-text = This is not differential privacy. Counts are exact, so an attacker who knows all rows but one can subtract
     them and reconstruct the last row.

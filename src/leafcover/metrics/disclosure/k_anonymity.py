@@ -5,7 +5,7 @@ and any two of a million rows with one below 10^-7: in practice the classes are 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from leafcover.errors import ValueOutOfRange
 from leafcover.metrics.estimates import Risk, risk_of, risk_over_keys
 from leafcover.metrics.pair import Pair, coverage_note, sample_rows
 from leafcover.table.table import Column, Table
+from leafcover.table.units import HomogeneousGroups, homogeneous_groups
 
 MISSING_MARK = np.int64(np.iinfo(np.int64).min)  # not a code, nor the bits of a number but -0.0, stored as 0.0
 MOST_MATCHES = 10_000_000  # rows times patterns of missing values up to which "missing matches all" is computed for all
@@ -307,6 +308,7 @@ class KAnonymity:
     anonymity: tuple[Anonymity, ...]  # one for each rule
     diversity: tuple[Diversity, ...]  # one for each sensitive attribute, or for the target
     closeness: tuple[Closeness, ...]
+    homogeneous: tuple[HomogeneousGroups, ...]  # one for each sensitive attribute
 
 
 def k_anonymity(
@@ -328,6 +330,7 @@ def k_anonymity(
         tuple(_anonymity(pair, table, keys, rule, bins, classes) for rule in RULES),
         diversity(pair, of=of, columns=columns, bins=bins),
         closeness(pair, of=of, columns=columns, bins=bins),
+        homogeneity(pair, of=of, columns=columns),
     )
 
 
@@ -349,6 +352,12 @@ def closeness(pair: Pair, *, of: Of = "original", columns: Sequence[str] = (), b
     """t-closeness of each sensitive attribute, or of the target, in classes over the other quasi-identifiers."""
     table, classes = _confidential_classes(pair, of, columns, bins)
     return tuple(closeness_of(spread_of(table[name], classes.label, len(classes.size))) for name in _hidden(pair))
+
+
+def homogeneity(pair: Pair, *, of: Of = "release", columns: Sequence[str] = ()) -> tuple[HomogeneousGroups, ...]:
+    """People whose class over the quasi-identifiers has a single value of a sensitive attribute, for each of these."""
+    table, known = replace(_table(pair, of), roles={}), chosen_keys(pair, columns, without=pair.sensitive)
+    return tuple(homogeneous_groups(table, name, known) for name in pair.sensitive)
 
 
 def _table(pair: Pair, of: Of) -> Table:
