@@ -65,6 +65,42 @@ CONTENDERS: tuple[Contender, ...] = (
         works.ours("additive"),
     ),
     Contender(
+        "correlated",
+        "ours",
+        "Normal noise of half a standard deviation with the covariance of the numbers; categories are unchanged.",
+        works.ours("correlated"),
+    ),
+    Contender(
+        "bias-corrected",
+        "ours",
+        "The same, shrunk so that variances stay; categories are unchanged.",
+        works.ours("bias-corrected"),
+    ),
+    Contender(
+        "translate",
+        "ours",
+        "A secret constant added to each number: not private, reversible; categories are unchanged.",
+        works.ours("translate"),
+    ),
+    Contender(
+        "scale",
+        "ours",
+        "Each number multiplied by a secret constant: not private, reversible; categories are unchanged.",
+        works.ours("scale"),
+    ),
+    Contender(
+        "rotate",
+        "ours",
+        "Pairs of numbers rotated by secret angles: not private, reversible; categories are unchanged.",
+        works.ours("rotate"),
+    ),
+    Contender(
+        "hybrid",
+        "ours",
+        "Numbers translated, scaled or rotated: not private, reversible; categories are unchanged.",
+        works.ours("hybrid"),
+    ),
+    Contender(
         "round, 1 digit",
         "ours",
         "Numbers rounded to one significant digit; categories are unchanged.",

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from leafcover.engine.shadow import shadow
     from leafcover.errors import LeafcoverError
     from leafcover.keyed_random import Key
+    from leafcover.metrics.disclosure.known_sample import known_sample
+    from leafcover.metrics.disclosure.noise_filtering import noise_filtering
     from leafcover.metrics.registry import MEASURES
     from leafcover.metrics.suite import Measures
     from leafcover.partition.forest import Forest, Refine
@@ -32,7 +34,9 @@ if TYPE_CHECKING:
     from leafcover.perturb.bounded import Bounded
     from leafcover.perturb.cell_key import PerturbationTable
     from leafcover.perturb.centroid import Centroid
+    from leafcover.perturb.correlated_noise import Correlated
     from leafcover.perturb.deal import Deal
+    from leafcover.perturb.geometric_transformation import Geometric
     from leafcover.perturb.redraw import Redraw
     from leafcover.perturb.shuffle import Shuffle
     from leafcover.project import Project, init
@@ -59,9 +63,11 @@ _HOMES = {
     "Bounded": "leafcover.perturb.bounded",
     "Centroid": "leafcover.perturb.centroid",
     "Conditional": "leafcover.partition.leaves",
+    "Correlated": "leafcover.perturb.correlated_noise",
     "CountRelease": "leafcover.engine.counts",
     "Deal": "leafcover.perturb.deal",
     "Forest": "leafcover.partition.forest",
+    "Geometric": "leafcover.perturb.geometric_transformation",
     "Generalise": "leafcover.recode.generalise",
     "Halves": "leafcover.partition.kd_tree",
     "InOrder": "leafcover.partition.microaggregation",
@@ -99,8 +105,10 @@ _HOMES = {
     "grow": "leafcover.tree.c45",
     "init": "leafcover.project",
     "inspect": "leafcover.api",
+    "known_sample": "leafcover.metrics.disclosure.known_sample",
     "load": "leafcover.api",
     "measure": "leafcover.api",
+    "noise_filtering": "leafcover.metrics.disclosure.noise_filtering",
     "parse_plan": "leafcover.recipes.plan_file",
     "plan_text": "leafcover.recipes.plan_file",
     "read": "leafcover.api",
@@ -123,10 +131,12 @@ __all__ = [
     "Bounded",
     "Centroid",
     "Conditional",
+    "Correlated",
     "CountRelease",
     "Deal",
     "Forest",
     "Generalise",
+    "Geometric",
     "Halves",
     "InOrder",
     "Intervals",
@@ -162,8 +172,10 @@ __all__ = [
     "grow",
     "init",
     "inspect",
+    "known_sample",
     "load",
     "measure",
+    "noise_filtering",
     "parse_plan",
     "plan_text",
     "read",

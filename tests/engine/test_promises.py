@@ -269,8 +269,11 @@ def released_by(recipe, name):
     return table, lc.release(table, recipe, rare="pool", seed=7, **asked, **rules)
 
 
-NO_TARGET = ("additive", "multiplicative", "microaggregate", "microaggregate-univariate", "perturbation-tree", "random")
-UNBOUNDED = ("additive", "multiplicative")  # noise that exceeds the smallest difference
+UNBOUNDED = (  # numbers that exceed the smallest difference
+    *("additive", "correlated", "bias-corrected", "multiplicative"),
+    *("translate", "scale", "rotate", "hybrid"),
+)
+NO_TARGET = (*UNBOUNDED, "microaggregate", "microaggregate-univariate", "perturbation-tree", "random")
 
 
 def is_promised(word, words, before, after, share):
@@ -284,7 +287,7 @@ def is_promised(word, words, before, after, share):
         least = share if word == "shared" else 2
         held = np.unique(after.values[~after.missing], return_counts=True)[1]
         return held.min(initial=least) >= min(least, np.count_nonzero(~after.missing))
-    return word in ("noise", "drawn", "recomputed", "recoded", "suppressed")
+    return word in ("noise", "drawn", "transformed", "recomputed", "recoded", "suppressed")
 
 
 @pytest.mark.parametrize("name", ["people", "mixed", "cps1985"])

@@ -15,7 +15,9 @@ from leafcover.perturb.additive import Additive, Multiplicative
 from leafcover.perturb.base import Chunk
 from leafcover.perturb.bounded import Bounded
 from leafcover.perturb.centroid import Centroid
+from leafcover.perturb.correlated_noise import Correlated
 from leafcover.perturb.deal import Deal
+from leafcover.perturb.geometric_transformation import Geometric
 from leafcover.perturb.redraw import Redraw
 from leafcover.perturb.shuffle import Shuffle
 from tests.tables import mixed
@@ -39,6 +41,13 @@ NOISES = {
     "additive": (Additive(0.5), NUMBERS),
     "additive, laplace": (Additive(0.3, distribution="laplace", on_grid=False), NUMBERS),
     "multiplicative": (Multiplicative(0.2), NUMBERS),
+    "correlated": (Correlated(0.5), NUMBERS),
+    "bias-corrected": (Correlated(0.7, bias_corrected=True), NUMBERS),
+    "translate": (Geometric("translate"), NUMBERS),
+    "scale": (Geometric("scale"), NUMBERS),
+    "rotate": (Geometric("rotate"), NUMBERS),
+    "rotate scores": (Geometric("rotate", standardised=True, on_grid=True), NUMBERS),
+    "hybrid": (Geometric("hybrid"), NUMBERS),
     "deal": (Deal(), (*NUMBERS, *CATEGORIES)),
     "deal, rare numbers too": (Deal(share=1), (*NUMBERS, *CATEGORIES)),
     "multiplicative, normal": (Multiplicative(0.5, distribution="normal", on_grid=False), NUMBERS),
@@ -49,6 +58,7 @@ SPLITS = {
     "every leaf": Leaves(of="class", min_cell=1),
     "refined": Refine(Leaves(of="class", min_cell=10), by=("town", "age"), floor=10),
 }
+REVERSIBLE = {name for name, (noise, _) in NOISES.items() if noise.reversible}  # no values are likelier than others
 DRAWS_NOTHING = {name for name, (noise, _) in NOISES.items() if noise.deterministic}
 CONTINUOUS = {"additive, laplace", "multiplicative, normal"}  # no value comes twice; their own tests ask for shares
 IMPOSSIBLE = {("detective", "whole"), ("detective", "refined")}  # siblings need leaves of a tree
@@ -144,7 +154,7 @@ def test_law(law, name, where):
     law(noise, part_of(noise, columns, SPLITS[where]))
 
 
-@pytest.mark.parametrize("name", [name for name in NOISES if name not in DRAWS_NOTHING | CONTINUOUS])
+@pytest.mark.parametrize("name", [name for name in NOISES if name not in DRAWS_NOTHING | CONTINUOUS | REVERSIBLE])
 def test_likelihood_is_how_often_a_value_is_released(name):
     """Many keys, one small part: the share of keys that release a value against its likelihood, from two sides."""
     noise, columns = NOISES[name]

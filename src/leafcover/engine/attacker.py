@@ -1,6 +1,6 @@
 """What an attacker who knows the plan can infer, from the plan alone and from a release (for record linkage)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -142,12 +142,13 @@ LEAST = 1e-300  # replaces a likelihood of 0, so that logarithms stay comparable
 
 @dataclass(frozen=True, eq=False)
 class _Lens:
-    """One column whose released values reveal more than the group of their row."""
+    """Columns whose released values reveal more than the group of their row: one, or several that change together."""
 
-    part: Chunk  # only this column, every original row
+    part: Chunk  # only these columns, every original row
     perturb: Perturbation
     summary: Summary
-    released: Array  # (rows,) in the order and the codes of the original
+    released: Mapping[str, Array]  # by column, (rows,) in the order and the codes of the original
+    kind: Rows  # (rows,) rows with the same released values have the same number
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +166,7 @@ class PlanEvidence:
     @property
     def columns(self) -> int:
         """The number of columns with likelihoods."""
-        return len(self.lenses)
+        return sum(len(lens.part.columns) for lens in self.lenses)
 
     def scores(self, people: Rows, rows: Rows) -> tuple[Floats, ...]:
         """The log likelihood of each released row for each person, normalised in three ways.
@@ -179,8 +180,8 @@ class PlanEvidence:
         everyone = rows[sample_rows(len(rows), self._background_size(len(rows)))]
         together = np.zeros((len(everyone), len(rows)))
         for lens in self.lenses:
-            distinct, at = np.unique(lens.released[rows], return_inverse=True)
-            at = at.ravel()
+            _, first, at = np.unique(lens.kind[rows], return_index=True, return_inverse=True)
+            distinct, at = rows[first], at.ravel()
             likely += _log(_likelihood(lens, people, distinct))[:, at]
             common = _likelihood(lens, everyone, distinct)
             together += _log(common)[:, at]
@@ -235,10 +236,23 @@ def _known_parts(known: Known, keys: Sequence[str]) -> Iterator[tuple[Chunk, Per
 
 
 def _lenses(part: Chunk, perturbation: Perturbation, released: Table) -> Iterator[_Lens]:
+    values = {column.name: in_codes_of(column, released[column.name]) for column in part.columns}
     summary = perturbation.finalize(perturbation.fit(part), part.cells)
-    for column in part.columns:
-        values = in_codes_of(column, released[column.name])
-        yield _Lens(replace(part, columns=(column,)), perturbation, summary, values)
+    summary = perturbation.inverted(part, values, summary)
+    for columns in [part.columns] if perturbation.joint else [(column,) for column in part.columns]:
+        shown = {column.name: values[column.name] for column in columns}
+        kind = by_values(shown.values())
+        yield _Lens(replace(part, columns=columns), perturbation, summary, shown, kind)
+
+
+def by_values(columns: Iterable[Array]) -> Rows:
+    """A number for each distinct combination of a row's values."""
+    label: Rows | None = None
+    for values in columns:
+        own = np.unique(values, return_inverse=True)[1].ravel().astype(np.int64)
+        label = own if label is None else intersect_labels(label, own)
+    assert label is not None
+    return label
 
 
 def _log(likelihood: Floats) -> Floats:
@@ -246,16 +260,15 @@ def _log(likelihood: Floats) -> Floats:
     return found
 
 
-def _likelihood(lens: _Lens, people: Rows, values: Array) -> Floats:
-    """(people, values) probability of each released value for each person."""
-    found = np.empty((len(people), len(values)))
-    name = lens.part.columns[0].name
-    step = max(1, AT_ONCE // max(len(values), 1))
+def _likelihood(lens: _Lens, people: Rows, rows: Rows) -> Floats:
+    """(people, rows) probability of the values of each released row for each person."""
+    found = np.empty((len(people), len(rows)))
+    step = max(1, AT_ONCE // max(len(rows), 1))
     for begin in range(0, len(people), step):
         some = people[begin : begin + step]
-        part = lens.part.take(np.repeat(some, len(values)))
-        new = {name: np.tile(values, len(some))}
-        found[begin : begin + step] = lens.perturb.likelihood(part, new, lens.summary).reshape(len(some), len(values))
+        part = lens.part.take(np.repeat(some, len(rows)))
+        new = {name: np.tile(values[rows], len(some)) for name, values in lens.released.items()}
+        found[begin : begin + step] = lens.perturb.likelihood(part, new, lens.summary).reshape(len(some), len(rows))
     return found
 
 

@@ -10,7 +10,16 @@ from leafcover.recipes.cells import cells
 from leafcover.recipes.cover import cover
 from leafcover.recipes.framework import detective, forest, framework, framework_paper, random
 from leafcover.recipes.microaggregation import microaggregate, microaggregate_univariate, perturbation_tree
-from leafcover.recipes.noise import additive, multiplicative
+from leafcover.recipes.noise import (
+    additive,
+    bias_corrected,
+    correlated,
+    hybrid,
+    multiplicative,
+    rotate,
+    scale,
+    translate,
+)
 from leafcover.recipes.recoding import generalise, intervals, round, suppress, top_code  # noqa: A004  # the recipe is called so
 from leafcover.recipes.registry import RECIPES, Recipe, plan_for, recipe
 
@@ -18,13 +27,16 @@ __all__ = [
     "RECIPES",
     "Recipe",
     "additive",
+    "bias_corrected",
     "cells",
+    "correlated",
     "cover",
     "detective",
     "forest",
     "framework",
     "framework_paper",
     "generalise",
+    "hybrid",
     "intervals",
     "microaggregate",
     "microaggregate_univariate",
@@ -33,9 +45,12 @@ __all__ = [
     "plan_for",
     "random",
     "recipe",
+    "rotate",
     "round",
+    "scale",
     "suppress",
     "top_code",
+    "translate",
 ]
 
 

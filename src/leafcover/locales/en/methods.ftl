@@ -17,6 +17,19 @@ additive = moved by unbounded random noise{ $spread ->
     [none] {""}
    *[other] {" "}(standard deviation { $spread } of the column’s own)
   }
+correlated = moved by unbounded random noise, correlated as the columns are{ $spread ->
+    [none] {""}
+   *[other] {" "}(standard deviation { $spread } of the columns’ own)
+  }{ $corrected ->
+    [yes] , and shrunk so that variances stay
+   *[no] {""}
+  }
+geometric = { $operation ->
+    [translate] translated by a secret constant
+    [scale] multiplied by a secret constant
+    [rotate] rotated by a secret angle, in pairs of columns
+   *[hybrid] translated, multiplied or rotated by secret constants
+  } that is the same for all rows (not private: reversible)
 multiplicative = multiplied by random noise with mean 1{ $spread ->
     [none] {""}
    *[other] {" "}(standard deviation { $spread })
@@ -117,6 +130,7 @@ local-suppression = missing where fewer than { $k } people would agree in all of
 fixed-cell = nearly every row of the cell has the same value
 fixed-range = the leaf allows hardly any other value
 fixed-noise = the noise is too small to move it
+fixed-constant = the column is constant
 fixed-average = the group has a single value, or the value is the average
 
 # Partitions: which rows share a cell.
