@@ -121,7 +121,7 @@ class Geometric(Perturbation):
         if self.operation == "rotate" and summary.varied.sum() == 1:
             raise PlanError(
                 f"A rotation needs two columns that vary. Of {', '.join(summary.names)} one does. "
-                "Add another column, or use operation='translate'."
+                "Add another column, or translate that one."
             )
         matrix, shift = self._function(summary, [c.grid for c in part.columns], draws)
         filled = [np.where(c.missing, m, c.values) for c, m in zip(part.columns, summary.means, strict=True)]

@@ -165,7 +165,7 @@ def paired_columns(original: Table, released: Table, columns: Sequence[str] | No
     if len(original) != len(released):
         raise TableError(
             f"The release has {len(released):,} rows and the original {len(original):,}, so rows do not pair. "
-            "Release with keep_order=True."
+            "Keep the order of rows in the release."
         )
     if columns is None:
         both = [c for c in original if not c.is_category and c.name in released.names]
