@@ -90,6 +90,8 @@ def correlated(table: Table, *, spread: float = 0.5, columns: Names | None = Non
 
     Parameters
     ----------
+    table : Table or frame
+        The table to write a plan for.
     spread : float, default 0.5
         The standard deviation of the noise, as a multiple of the column's.
     columns : str or list of str, optional
@@ -119,6 +121,8 @@ def bias_corrected(table: Table, *, spread: float = 0.5, columns: Names | None =
 
     Parameters
     ----------
+    table : Table or frame
+        The table to write a plan for.
     spread : float, default 0.5
         The standard deviation of the noise before shrinking, as a multiple of the column's.
     columns : str or list of str, optional
@@ -147,6 +151,8 @@ def translate(table: Table, *, spread: float = 1.0, columns: Names | None = None
 
     Parameters
     ----------
+    table : Table or frame
+        The table to write a plan for.
     spread : float, default 1
         How far columns are moved: between half as many standard deviations and 1.5 times as many, up or down.
     columns : str or list of str, optional
@@ -174,6 +180,8 @@ def scale(table: Table, *, spread: float = 1.0, columns: Names | None = None) ->
 
     Parameters
     ----------
+    table : Table or frame
+        The table to write a plan for.
     spread : float, default 1
         How far columns are stretched or shrunk: by a power of two between half of it and 1.5 times it.
     columns : str or list of str, optional
@@ -201,6 +209,8 @@ def rotate(table: Table, *, standardised: bool = False, columns: Names | None = 
 
     Parameters
     ----------
+    table : Table or frame
+        The table to write a plan for.
     standardised : bool, default False
         Rotate standard scores, and preserve the distances between these.
     columns : str or list of str, optional
@@ -228,6 +238,8 @@ def hybrid(table: Table, *, spread: float = 1.0, standardised: bool = False, col
 
     Parameters
     ----------
+    table : Table or frame
+        The table to write a plan for.
     spread : float, default 1
         How far columns are translated, stretched or shrunk, as in ``translate`` and ``scale``.
     standardised : bool, default False
