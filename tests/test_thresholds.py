@@ -10,7 +10,7 @@ import pytest
 
 import leafcover as lc
 from leafcover.engine.attacker import Known, singletons
-from leafcover.engine.audience import AUDIENCES, Limits, limits_from
+from leafcover.engine.audience import AUDIENCES, Limits, RiskLimit, Thresholds, limit_in_force, limits_from
 from leafcover.engine.evaluate import MOST_SINGLETONS, pair_from, refuse_singletons
 from leafcover.errors import RiskTooHigh
 from leafcover.metrics.disclosure.individual_risk import individual
@@ -137,3 +137,24 @@ def test_an_audience_refuses_a_risk_above_its_limit_unless_another_is_set(audien
     original = mixed(1, rows=200, missing=0)
     with pytest.raises(RiskTooHigh, match=f"limit of {AUDIENCES[audience].max_risk}"):
         lc.release(original, "additive", settings={"spread": 0.001}, seed=1, audience=audience)
+
+
+def test_a_limit_without_an_audience_is_kept_with_the_release_and_named_in_its_report(tmp_path):
+    made = lc.release(mixed(1, rows=200, missing=0), "cover", target="class", seed=1, max_risk=0.9)
+    assert made.limits == Limits(None, Thresholds(max_risk=0.9))
+    assert limit_in_force(made.limits) == RiskLimit(0.9, 0.9, "given")
+    made.save(tmp_path / "released.csv")
+    loaded = lc.load(tmp_path / "released.csv", original=mixed(1, rows=200, missing=0), target="class")
+    assert loaded.facts.limits == made.limits
+    assert limits_from(json.loads(json.dumps(made.limits.facts))) == made.limits
+
+
+@pytest.mark.parametrize("audience", AUDIENCES)
+def test_the_limit_of_an_audience_is_in_force_unless_another_is_given(audience):
+    own, other = AUDIENCES[audience].max_risk, 0.125
+    limits = Limits(audience, AUDIENCES[audience])
+    assert limit_in_force(limits) == RiskLimit(own, own, audience)
+    assert limit_in_force(limits, other) == RiskLimit(other, other, "given")
+    assert limit_in_force(None) == RiskLimit(AUDIENCES["public"].max_risk, AUDIENCES["researchers"].max_risk, "none")
+    assert [limit_in_force(None).level(one) for one in (0.05, 0.051, 0.2, 0.201)] == ["low", *["moderate"] * 2, "high"]
+    assert [limit_in_force(limits).level(one) for one in (own, own + 0.001)] == ["low", "high"]

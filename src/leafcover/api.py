@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from leafcover.engine.attacker import Known
-from leafcover.engine.audience import AudienceName, Thresholds, audience_named, limits_of, plan_within
+from leafcover.engine.audience import AudienceName, Limits, Thresholds, audience_named, limits_of, plan_within
 from leafcover.engine.evaluate import (
     Comparison,
     check_limit,
@@ -295,6 +295,8 @@ def release(
     if audience is not None:
         figures: dict[str, Any] = {"max_risk": max_risk, "max_singletons": max_singletons, "rare": rare}
         made = replace(made, limits=limits_of(audience, chosen_plan, **figures))
+    elif max_risk is not None:
+        made = replace(made, limits=Limits(None, Thresholds(max_risk=max_risk)))
     found = Released(
         **replace(made, sampled=sample).__dict__,
         repeats=None if repeats is None else confirmed(repeats, made),

@@ -174,6 +174,7 @@ class _Measurable:
         figures: str | Path | None = None,
         title: str | None = None,
         date: str | None = None,
+        max_risk: float | None = None,
         publish_tree: bool = False,
         force: bool = False,
         progress: Progress | None = None,
@@ -188,6 +189,8 @@ class _Measurable:
             A JSON file for all figures.
         title, date : str, optional
             The table's name and a date, for the opening of the reports.
+        max_risk : float, optional
+            The limit that the verdict goes by; by default that of the release.
         publish_tree : bool, default False
             Show plan and tree in the public report too; their cuts are original values.
         force : bool, default False
@@ -218,7 +221,8 @@ class _Measurable:
             texts[Path(figures)] = (self.measure(progress=progress).to_json(), True)
         if report is not None:
             check_report_name(Path(report))
-            texts |= self._pages(Path(report), _Opening(title, date, publish_tree, self._released_name), progress)
+            opening = _Opening(title, date, publish_tree, self._released_name, max_risk)
+            texts |= self._pages(Path(report), opening, progress)
         with atomic_group(force=force) as part:
             for path, (content, private) in texts.items():
                 part(path, private).write_text(content, "utf-8")
@@ -229,6 +233,7 @@ class _Measurable:
         *,
         title: str | None = None,
         date: str | None = None,
+        max_risk: float | None = None,
         publish_tree: bool = False,
         force: bool = False,
         progress: Progress | None = None,
@@ -241,6 +246,8 @@ class _Measurable:
             The steward's report, an ``.html`` file that only its owner can read.
         title, date : str, optional
             The table's name and a date, for the opening of the report.
+        max_risk : float, optional
+            The limit that the verdict goes by; by default that of the release.
         publish_tree : bool, default False
             Show plan and tree in the public report too; their cuts are original values.
         force : bool, default False
@@ -268,7 +275,8 @@ class _Measurable:
         check_report_name(place)
         for one in (place, external_report(place)):
             check_output_path(one, force=force)
-        self.write(report=place, title=title, date=date, publish_tree=publish_tree, force=force, progress=progress)
+        asked: dict[str, Any] = {"title": title, "date": date, "max_risk": max_risk, "publish_tree": publish_tree}
+        self.write(report=place, **asked, force=force, progress=progress)
         return place, external_report(place)
 
     def _pages(self, path: Path, opening: "_Opening", progress: Progress | None) -> dict[Path, tuple[str, bool]]:
@@ -281,7 +289,7 @@ class _Measurable:
 
         require_report()
         given: dict[str, Any] = {"release": self._facts, "measures": self.measure(progress=progress)}
-        given["date"] = opening.date
+        given |= {"date": opening.date, "max_risk": opening.max_risk}
         pair = self._compared.pair
         original = pair.original.reading.name
         inner = report(pair, **given, audience="internal", publish_tree=True, title=opening.title or original)
@@ -298,6 +306,7 @@ class _Opening:
     date: str | None
     publish_tree: bool
     released: str = ""  # the name of the released file
+    max_risk: float | None = None
 
 
 def _no_ledger() -> str:

@@ -87,7 +87,8 @@ def measure(
         float | None,
         typer.Option(
             metavar="R",
-            help="Write nothing and exit with code 3 if a disclosure risk is above R, a share such as 0.05.",
+            help="Write nothing and exit with code 3 if record linkage, inference of a column above control (upper "
+            "ends) or members found beyond 1% false alarms (lower end) is above R, or copies are significant.",
         ),
     ] = None,
     only: Annotated[
@@ -157,7 +158,8 @@ def measure(
         if max_risk is not None:
             _check_risk(found, max_risk, tell, measures if json_file != STANDARD_OUTPUT and not quiet else None)
         figures = None if json_file == STANDARD_OUTPUT else json_file
-        found.write(report=report, figures=figures, title=title, date=date, force=force, publish_tree=publish_tree)
+        asked: dict[str, Any] = {"title": title, "date": date, "max_risk": max_risk, "publish_tree": publish_tree}
+        found.write(report=report, figures=figures, **asked, force=force)
     if json_file == STANDARD_OUTPUT:
         typer.echo(measures.to_json(), nl=False)
     elif not quiet:

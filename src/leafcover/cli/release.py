@@ -198,7 +198,8 @@ def release(
         float | None,
         typer.Option(
             metavar="R",
-            help="Write nothing and exit with code 3 if a disclosure risk is above R, a share such as 0.05.",
+            help="Write nothing and exit with code 3 if record linkage, inference of a column above control (upper "
+            "ends) or members found beyond 1% false alarms (lower end) is above R, or copies are significant.",
         ),
     ] = None,
     audience: AudienceOption = None,

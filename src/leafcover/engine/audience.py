@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from leafcover.errors import ValueOutOfRange
 from leafcover.messages import catalogue
+from leafcover.metrics.summary import exceeds
 from leafcover.recipes.plan import Plan
 from leafcover.recipes.registry import RECIPES, Rare, plan_for
 from leafcover.table.table import Table
@@ -39,9 +40,10 @@ class Thresholds:
 # max_risk and k: El Emam (2013) lists cell sizes as precedents: 5 is the most common among data custodians, 20 was used
 # for public files of patients, and a cell of n rows means a risk of 1/n. share: CMS (2020) shows no count from 1 to 10;
 # UNECE and Eurostat (2005) name 3 and 5 as usual thresholds, which also holds for levels. max_singletons: our own.
+PUBLIC, RESEARCHERS = 0.05, 0.2  # max_risk
 AUDIENCES: Mapping[AudienceName, Thresholds] = {
-    "public": Thresholds(max_risk=0.05, max_singletons=0.0, k=20, share=11, rare="pool"),
-    "researchers": Thresholds(max_risk=0.2, max_singletons=0.05, k=5, share=5, rare="pool"),
+    "public": Thresholds(max_risk=PUBLIC, max_singletons=0.0, k=20, share=11, rare="pool"),
+    "researchers": Thresholds(max_risk=RESEARCHERS, max_singletons=0.05, k=5, share=5, rare="pool"),
 }
 
 
@@ -49,7 +51,7 @@ AUDIENCES: Mapping[AudienceName, Thresholds] = {
 class Limits:
     """The audience of a release, and the thresholds that were used: the audience's, unless the steward set others."""
 
-    audience: AudienceName
+    audience: AudienceName | None  # None: only a limit of the risk was set
     used: Thresholds
 
     @property
@@ -72,10 +74,46 @@ def audience_named(name: str) -> Thresholds:
 
 def limits_from(facts: Mapping[str, Any] | None) -> Limits | None:
     """The limits in a manifest, if it has any."""
-    if facts is None or facts.get("audience") not in AUDIENCES:
+    if facts is None or facts.get("audience") not in (None, *AUDIENCES):
         return None
     known = {name: facts[name] for name in Thresholds.__dataclass_fields__ if name in facts}
     return Limits(facts["audience"], Thresholds(**known))
+
+
+@dataclass(frozen=True)
+class RiskLimit:
+    """The limit that every risk that decides is compared with, and where it comes from.
+
+    Examples
+    --------
+    >>> limit_in_force(None).level(0.1), limit_in_force(None, 0.1).level(0.1)
+    ('moderate', 'low')
+    """
+
+    value: float  # up to here a risk is low
+    high: float  # above it is high; between the two only if no limit was set
+    source: Literal["public", "researchers", "given", "none"]
+
+    def level(self, bound: float) -> Literal["low", "moderate", "high"]:
+        """What a figure means."""
+        return "low" if not exceeds(bound, self.value) else "moderate" if not exceeds(bound, self.high) else "high"
+
+    @property
+    def is_set(self) -> bool:
+        """Whether the steward set it, by itself or by an audience."""
+        return self.source != "none"
+
+
+def limit_in_force(limits: Limits | None, max_risk: float | None = None) -> RiskLimit:
+    """The limit that was given, else that of the release; without any those for the public and for researchers."""
+    used = None if limits is None else limits.used.max_risk
+    if max_risk is None and used is None:
+        return RiskLimit(PUBLIC, RESEARCHERS, "none")
+    value = used if max_risk is None else max_risk
+    assert value is not None
+    own = None if limits is None or limits.audience is None else limits.audience
+    usual = own is not None and AUDIENCES[own].max_risk == value
+    return RiskLimit(value, value, own if own is not None and usual else "given")
 
 
 def plan_within(table: Table, recipe: str, thresholds: Thresholds | None, asked: Mapping[str, Any]) -> Plan:
@@ -111,6 +149,9 @@ def _smallest_group(plan: Plan) -> int | None:
 
 
 def _sentences(limits: Limits) -> Iterator[str]:
+    if limits.audience is None:
+        yield say("limit-given", limit=f"{limits.used.max_risk:g}")
+        return
     own = AUDIENCES[limits.audience]
     yield say("audience", audience=limits.audience)
     for name, usual in asdict(own).items():

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from leafcover.engine.audience import RiskLimit, limit_in_force
 from leafcover.engine.run import Release, TreeFact
 from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.informed_inference import InformedAttack
@@ -55,11 +56,17 @@ class ReportContext:
     show_plan: bool  # whether trees and plan may be shown
     title: str = ""  # the table's name
     date: str | None = None  # of the run; left out unless given, so that a report can be repeated byte by byte
+    max_risk: float | None = None  # the limit of the risk, if another was set than for the release
 
     @property
     def internal(self) -> bool:
         """Whether the report is for the data steward alone."""
         return not self.rules.strict
+
+    @property
+    def limit(self) -> RiskLimit:
+        """The limit that the risks are compared with."""
+        return limit_in_force(None if self.release is None else self.release.limits, self.max_risk)
 
     @property
     def recipe(self) -> str:

@@ -42,6 +42,9 @@ class Verdict:
         return say("fit", fit=self.fit.replace(" ", "-"))
 
 
+LEVELS: dict[str, Fit] = {"low": "yes", "moderate": "with care", "high": "no"}
+
+
 def judged(value: float, first: float, second: float) -> Fit:
     """Fit up to the first limit, with care up to the second.
 
@@ -201,7 +204,6 @@ def _points(moved: float, context: ReportContext) -> str:
 
 
 SEVERITY: dict[Fit, int] = {"yes": 0, "not known": 1, "with care": 2, "no": 3}
-LOW, HIGH = 0.05, 0.2  # up to the first a risk is called low, above the second high
 
 
 @dataclass(frozen=True)
@@ -230,7 +232,7 @@ def publication(context: ReportContext) -> Verdict:
     ]
     sentences += [one.sentence for one in found if one.risk.kind not in ("linkage", "inference")]
     linked = "yes" if context.descends else "no"
-    sentences.append(say("why-publication-limit", linked=linked, limit=_percent(LOW)))
+    sentences.append(say("why-publication-limit", linked=linked, **_limit(context, context.limit.value)))
     return Verdict(_fit(context, found), "publication", " ".join(sentences))
 
 
@@ -265,7 +267,7 @@ def _finding(context: ReportContext, one: DecisiveRisk) -> _Finding:
     else:
         bound = one.bound_of(*rules.difference_interval(one.risk, one.risk.runs))
         figure = rules.format_points(one.risk, one.risk.runs)
-    fit = judged(bound, LOW, HIGH)
+    fit = LEVELS[context.limit.level(bound)]
     if one.kind == "linkage":
         sentences = [say("finding-linkage", risk=figure)]
     elif one.kind == "inference":
@@ -276,10 +278,10 @@ def _finding(context: ReportContext, one: DecisiveRisk) -> _Finding:
         kind = context.measures.risks.copies.findings[0].kind if context.measures else ""
         sentences = [say("finding-copies", kind=kind, part=_copied(context), points=figure)]
     if one.kind != "copies" and fit != "yes":
-        limit = HIGH if fit == "no" else LOW
+        limit = context.limit.high if fit == "no" else context.limit.value
         end = "upper" if one.by_upper_end else "lower"
         bound_text = _digits(100 * bound, 100 * limit, rules)
-        sentences.append(say("finding-above-limit", end=end, bound=bound_text, limit=_percent(limit)))
+        sentences.append(say("finding-above-limit", end=end, bound=bound_text, limit=f"{100 * limit:g}"))
     return _Finding(fit, " ".join(sentences), one, bound)
 
 
@@ -312,7 +314,7 @@ def conclusion(context: ReportContext) -> str:
     level = {"yes": "low", "with care": "moderate"}.get(verdict, "high")
     if level == "moderate" and worst.fit == "yes":
         level = "partly-known"
-    limit = HIGH if worst.fit == "no" else LOW
+    limit = context.limit.high if worst.fit == "no" else context.limit.value
     return say(
         "conclusion",
         level=level,
@@ -320,8 +322,14 @@ def conclusion(context: ReportContext) -> str:
         end="upper" if worst.risk.by_upper_end else "lower",
         unit="percent" if worst.risk.kind == "linkage" else "points",
         bound=_digits(100 * worst.bound, 100 * limit, context.rules),
-        limit=_percent(limit),
+        **_limit(context, limit),
     )
+
+
+def _limit(context: ReportContext, limit: float) -> dict[str, str]:
+    """A limit in per cent, and whose it is."""
+    above = not context.limit.is_set and limit == context.limit.high
+    return {"limit": f"{100 * limit:g}", "source": "none-high" if above else context.limit.source}
 
 
 def _weight(one: _Finding) -> tuple[int, float]:

@@ -41,11 +41,13 @@ def report(
     publish_tree: bool,
     title: str = "",
     date: str | None = None,
+    max_risk: float | None = None,
 ) -> str:
     """The page as HTML text: self-contained, without a script or a request.
 
     ``release`` is None for a table that was made by other software, ``measures`` when nothing was measured. ``title``
-    names the table. A ``date`` is printed only when given, so that the same release gives the same report.
+    names the table. A ``date`` is printed only when given, so that the same release gives the same report. ``max_risk``
+    is the limit that the verdict goes by instead of that of the release.
     """
     require_report()
     page = _template()
@@ -59,6 +61,7 @@ def report(
         not strict or publish_tree,
         title=title,
         date=date,
+        max_risk=max_risk,
     )
     return page.render(
         report=context,

@@ -29,7 +29,6 @@ from leafcover.reporting.components import (
 )
 from leafcover.reporting.context import ReportContext, risk_cell
 from leafcover.reporting.disclosure_rules import NONE, curled, started
-from leafcover.reporting.fitness import LOW
 
 say = catalogue("report_details")
 
@@ -71,7 +70,7 @@ def _inference(subject: ReportContext, attacks: InformedAttacks) -> Iterator[Par
     if attacks.granted is None:
         yield Words(say("informed-not-granted"))
     how, what = "regrown" if attacks.granted is None else "granted", _what(subject)
-    note = [say("informed-note", limit=f"{100 * LOW:.0f}")]
+    note = [say("informed-note", limit=f"{100 * subject.limit.value:g}")]
     if (tried := len(first.inferences)) < (columns := len(subject.pair.names)):
         note.append(say("informed-some-columns", tried=tried, columns=columns))
     yield _by_column(subject, first, second, say("informed-table", how=how, what=what), " ".join(note))
@@ -86,15 +85,16 @@ def _by_column(
     """The success on each column; beside it the difference that another attack makes."""
     ranked = sorted(found.inferences, key=lambda one: subject.worst_first(one.above_control))
     shown = [one for one in ranked if subject.rules.shows(one.attack.main)][:MAX_COLUMNS_LISTED]
-    ends = _ends([one.above_control for one in shown])
+    ends = _ends([one.above_control for one in shown], subject.limit.value)
     others = {} if beside is None else {one.column: one for one in beside.inferences}
     head = [say("head-column"), say("attacks-head-members"), say("attacks-head-control")]
     head += [_scale(ends), say("informed-head-above")]
     head += [] if beside is None else [say("informed-head-regrown")]
     rows: list[list[str | Cell]] = []
+    limit = subject.limit.value
     for one in shown:
         row: list[str | Cell] = [one.column, _risk(subject, one.attack.main), _risk(subject, one.attack.control)]
-        row += [_strip_cell(subject, one.above_control, ends, mark=LOW), _points(subject, one.above_control)]
+        row += [_strip_cell(subject, one.above_control, ends, mark=limit), _points(subject, one.above_control)]
         row += [] if beside is None else [_points_of(subject, others.get(one.column))]
         rows.append(row)
     return listing(name, head, rows, note)
@@ -104,10 +104,10 @@ def _scale(ends: tuple[float, float]) -> str:
     return say("informed-scale", high=f"{100 * ends[1]:.0f}")
 
 
-def _ends(figures: list[Estimate]) -> tuple[float, float]:
+def _ends(figures: list[Estimate], limit: float) -> tuple[float, float]:
     """A scale that holds every interval and the limit."""
     low, high = upper_end(figures)
-    return low, max(high, 2 * LOW)
+    return low, max(high, min(2 * limit, 1.0))
 
 
 def _strip_cell(subject: ReportContext, above: Estimate, ends: tuple[float, float], mark: float | None = None) -> Cell:
@@ -166,7 +166,8 @@ def _background(subject: ReportContext, attacks: InformedAttacks) -> Iterator[Pa
         return
     found = [one for one in (attacks.granted, *attacks.background) if one.largest is not None]
     shown = [one for one in found if subject.rules.shows(one.membership.area)]
-    ends = _ends([one.largest.above_control for one in shown if one.largest is not None])
+    largest = [one.largest.above_control for one in shown if one.largest is not None]
+    ends = _ends(largest, subject.limit.value)
     yield Heading(say("informed-background-heading"))
     yield Words(say("informed-background-lead", what=_what(subject)))
     head = (

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from leafcover.engine.audience import AUDIENCES, PUBLIC, RESEARCHERS, Limits, Thresholds
 from leafcover.engine.evaluate import (
     compared_to,
     limited_risks,
@@ -19,12 +20,13 @@ from leafcover.metrics.estimates import Attack, Estimate, Risk, wilson
 from leafcover.metrics.summary import exceeds, measured_risks
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import DisclosureRules
-from leafcover.reporting.fitness import FAR, FIRM, HIGH, LOW, NEAR, STILL, conclusion, verdicts
+from leafcover.reporting.fitness import FAR, FIRM, NEAR, STILL, conclusion, verdicts
 from leafcover.reporting.html_page import overview, tiles
 from tests.engine.report.pages import context_of, released, verdict
 from tests.tables import mixed
 
 MANY = 100_000
+LOW, HIGH = PUBLIC, RESEARCHERS  # without a limit that was set
 say = catalogue("report")
 
 
@@ -199,6 +201,33 @@ def test_an_upper_end_that_would_round_to_its_limit_is_told_with_more_digits(mix
     assert say("finding-above-limit", end="upper", bound="5.03", limit="5") in found.why
 
 
+LIMITS = [
+    (Limits("public", AUDIENCES["public"]), None, 0.05, "public"),
+    (Limits("researchers", AUDIENCES["researchers"]), None, 0.2, "researchers"),
+    (Limits("researchers", replace(AUDIENCES["researchers"], max_risk=0.1)), None, 0.1, "given"),
+    (Limits(None, Thresholds(max_risk=0.125)), None, 0.125, "given"),
+    (Limits("public", AUDIENCES["public"]), 0.3, 0.3, "given"),
+    (None, 0.01, 0.01, "given"),
+]
+
+
+@pytest.mark.parametrize("case", ["mixed_release", "dealt_release"])
+@pytest.mark.parametrize(("limits", "max_risk", "limit", "source"), LIMITS)
+def test_verdict_and_conclusion_go_by_the_limit_in_force(request, case, limits, max_risk, limit, source):
+    release = request.getfixturevalue(case)
+    named = say("limit-named", limit=f"{100 * limit:g}", source=source)
+    for above in (0.0, limit - 0.008, limit + 0.008, 0.5):
+        context = context_of(release, risks=risks_of(release[2], inferred=max(above, 0.0), linked=0.001))
+        context = replace(context, release=replace(release[1], limits=limits), max_risk=max_risk)
+        found = verdict(context, "publication")
+        assert found.fit == ("no" if above > limit else "yes")
+        assert f" {'high' if above > limit else 'low'}: " in conclusion(context)
+        assert named in conclusion(context)
+        assert named in found.why
+        others = [other for other in (5, 20) if other != 100 * limit]
+        assert all(f"limit of {other}%" not in conclusion(context) + found.why for other in others)
+
+
 @pytest.mark.parametrize("case", ["mixed_release", "dealt_release"])
 @pytest.mark.parametrize("kind", ["linked", "inferred", "granted", "regrown", "member", "copied", "sets", "out"])
 @pytest.mark.parametrize("risk", [0.0, 0.04, 0.049, 0.05, 0.0503, 0.06, 0.15, 0.199, 0.2, 0.203, 0.21, 0.4])
@@ -280,7 +309,7 @@ def test_the_conclusion_without_linkage_control_or_measures(mixed_release, dealt
     uncontrolled = {"inferences": alone, "informed_attacks": None}
     context = context_of(mixed_release, risks=replace(risks, **uncontrolled))
     assert verdict(context, "publication").fit == "with care"
-    partly = say("conclusion", level="partly-known", name="", end="upper", unit="percent", bound="", limit="")
+    partly = say("conclusion", level="partly-known", name="", end="upper", unit="percent", bound="")
     assert conclusion(context).startswith(partly.partition(":")[0])
     dealt = replace(risks_of(dealt_release[2]), membership=None, **uncontrolled)
     context = context_of(dealt_release, risks=dealt)

@@ -123,6 +123,7 @@ audience = { $audience ->
     [public] For the public: anybody may get the table.
    *[researchers] For researchers, who are known and bound by an agreement.
 }
+limit-given = The steward set a limit of the disclosure risk: max_risk = { $limit }.
 audience-threshold = { $threshold ->
     [max_risk] No risk is above max_risk = { $figure }, { $audience ->
         [public] one in twenty, as in public files of patients (El Emam 2013).

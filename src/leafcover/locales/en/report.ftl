@@ -85,19 +85,22 @@ conclusion = { $level ->
     [partly-known] Disclosure risk is only partly known: the highest figure measured is { conclusion-bound }, the
         { interval-end } of the interval for { $name }, but attribute inference has no usable control.
     [low] Among the attacks that this report runs, disclosure risk is low: the highest figure is { conclusion-bound }, the
-        { interval-end } of the interval for { $name }, and the limit for low is { conclusion-limit }.
+        { interval-end } of the interval for { $name }, within { limit-named }.
     [moderate] Among the attacks that this report runs, disclosure risk is moderate: the { interval-end } of the interval for
-        { $name } is { conclusion-bound }, above the limit of { conclusion-limit }.
+        { $name } is { conclusion-bound }, above { limit-named }.
    *[high] Among the attacks that this report runs, disclosure risk is high: the { interval-end } of the interval for { $name }
-        is { conclusion-bound }, above the limit of { conclusion-limit }.
+        is { conclusion-bound }, above { limit-named }.
 }
+limit-named = the limit of { $limit }% ({ $source ->
+    [public] for the public
+    [researchers] for researchers who are bound by an agreement
+    [given] set by the data steward
+    [none-high] usual for researchers who are bound by an agreement; no limit was set
+   *[none] usual for the public; no limit was set
+})
 conclusion-bound = { $unit ->
     [percent] { $bound }%
    *[points] { $bound } percentage points
-}
-conclusion-limit = { $unit ->
-    [percent] { $limit }%
-   *[points] { $limit }
 }
 interval-end = { $end ->
     [upper] upper end
@@ -254,14 +257,13 @@ why-records = { $known ->
     [dealt] Every column was dealt separately, so no released row is the record of a person.
    *[no] It is not known which values are the person’s own. Do not read a released row as the record of a person.
 }
-why-publication-limit = Fit means: { $linked ->
+why-publication-limit = Fit means, for { limit-named }: { $linked ->
     [yes] the upper ends of the intervals of record linkage and of attribute inference above control, for every column, are at
         most { $limit }%;
    *[no] the upper end of the interval of attribute inference above control is at most { $limit } percentage points for every
         column;
 } the lower end of what membership inference finds beyond 1% false alarms is at most { $limit } percentage points; no copies
-    are significant. A limit on the disclosure risk is compared with the same figures. The data steward decides whether that
-    is enough.
+    are significant. The data steward decides whether that is enough.
 
 finding-unmeasured = { $absence ->
     [suppressed] Disclosure risk is not shown for so few rows.
