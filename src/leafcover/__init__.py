@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from leafcover.perturb.cell_key import PerturbationTable
     from leafcover.perturb.centroid import Centroid
     from leafcover.perturb.correlated_noise import Correlated
+    from leafcover.perturb.conditional_normal import Egadp, Gadp
     from leafcover.perturb.deal import Deal
     from leafcover.perturb.geometric_transformation import Geometric
     from leafcover.perturb.redraw import Redraw
@@ -66,8 +67,10 @@ _HOMES = {
     "Correlated": "leafcover.perturb.correlated_noise",
     "CountRelease": "leafcover.engine.counts",
     "Deal": "leafcover.perturb.deal",
+    "Egadp": "leafcover.perturb.conditional_normal",
     "Forest": "leafcover.partition.forest",
     "Geometric": "leafcover.perturb.geometric_transformation",
+    "Gadp": "leafcover.perturb.conditional_normal",
     "Generalise": "leafcover.recode.generalise",
     "Halves": "leafcover.partition.kd_tree",
     "InOrder": "leafcover.partition.microaggregation",
@@ -134,7 +137,9 @@ __all__ = [
     "Correlated",
     "CountRelease",
     "Deal",
+    "Egadp",
     "Forest",
+    "Gadp",
     "Generalise",
     "Geometric",
     "Halves",

@@ -16,6 +16,7 @@ from leafcover.perturb.base import Chunk
 from leafcover.perturb.bounded import Bounded
 from leafcover.perturb.centroid import Centroid
 from leafcover.perturb.correlated_noise import Correlated
+from leafcover.perturb.conditional_normal import Egadp, Gadp
 from leafcover.perturb.deal import Deal
 from leafcover.perturb.geometric_transformation import Geometric
 from leafcover.perturb.redraw import Redraw
@@ -50,6 +51,10 @@ NOISES = {
     "hybrid": (Geometric("hybrid"), NUMBERS),
     "deal": (Deal(), (*NUMBERS, *CATEGORIES)),
     "deal, rare numbers too": (Deal(share=1), (*NUMBERS, *CATEGORIES)),
+    "gadp": (Gadp(), NUMBERS),
+    "gadp, given": (Gadp(given=("job", "town"), similarity=0.3), NUMBERS),
+    "egadp": (Egadp(given=("town",), similarity=0.3), NUMBERS),
+    "ipso": (Egadp(uncorrelated=False, on_grid=True), NUMBERS),
     "multiplicative, normal": (Multiplicative(0.5, distribution="normal", on_grid=False), NUMBERS),
 }
 SPLITS = {
@@ -60,7 +65,12 @@ SPLITS = {
 }
 REVERSIBLE = {name for name, (noise, _) in NOISES.items() if noise.reversible}  # no values are likelier than others
 DRAWS_NOTHING = {name for name, (noise, _) in NOISES.items() if noise.deterministic}
-CONTINUOUS = {"additive, laplace", "multiplicative, normal"}  # no value comes twice; their own tests ask for shares
+CONTINUOUS = {
+    "additive, laplace",
+    "multiplicative, normal",
+    "egadp",
+}  # no value comes twice; their own tests ask for shares
+EXACT = {"egadp", "ipso"}  # exact moments bind the rows of a small part, whose likelihood is that of many rows
 IMPOSSIBLE = {("detective", "whole"), ("detective", "refined")}  # siblings need leaves of a tree
 DEALT = {name for name, (noise, _) in NOISES.items() if not noise.descends}  # needs cells that place released rows
 IMPOSSIBLE |= {(name, where) for name in DEALT for where in SPLITS if not SPLITS[where].places_released}
@@ -77,7 +87,8 @@ def part_of(noise, columns, split, keep=()):
     cells = cells_of(split)
     bare = [TABLE[name] for name in columns]
     declared = tuple(replace(c, declared=None if c.is_category else c.domain) for c in bare)
-    return Chunk(np.arange(len(TABLE)), declared, cells, tuple(map(cells_of, keep)))
+    given = tuple(TABLE[name] for name in noise.given) if noise else ()
+    return Chunk(np.arange(len(TABLE)), declared, cells, tuple(map(cells_of, keep)), given=given)
 
 
 def changed(noise, part, key=1, pieces=1):
@@ -155,6 +166,7 @@ def test_law(law, name, where):
 
 
 @pytest.mark.parametrize("name", [name for name in NOISES if name not in DRAWS_NOTHING | CONTINUOUS | REVERSIBLE])
+@pytest.mark.parametrize("name", [name for name in NOISES if name not in DRAWS_NOTHING | CONTINUOUS | EXACT])
 def test_likelihood_is_how_often_a_value_is_released(name):
     """Many keys, one small part: the share of keys that release a value against its likelihood, from two sides."""
     noise, columns = NOISES[name]

@@ -2,7 +2,7 @@
 
 import hashlib
 import hmac
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from math import isnan
@@ -385,19 +385,24 @@ def whole_part(
     left: Mapping[str, LevelsLeft] | None = None,
 ) -> Chunk:
     """Every row of a step's columns, with the cells and limits of the step, and what was released before."""
-    bare = (table[name] for name in step.columns)
     within, own, ruled = partitions[step.within], step.columns[0], forbidden or {}
     return Chunk(
         rows=np.arange(len(table), dtype=np.int64),
-        columns=tuple(replace(c, stored=None, declared=None if c.is_category else c.domain) for c in bare),
+        columns=_with_domains(table, step.columns),
         cells=within.cells,
         keep=tuple(partitions[partition].cells for partition in step.keep),
         stages=within.stages,
-        given=tuple(replace(table[name], stored=None) for name in step.perturb.given),
+        given=_with_domains(table, step.perturb.given),
         before=tuple(one for name, one in (so_far or {}).items() if name in step.within.needs_released),
         forbidden={one: pairs for (one, other), pairs in ruled.items() if other == own},
         ahead=levels_ahead(own, left or {}, ruled),
     )
+
+
+def _with_domains(table: Table, names: Iterable[str]) -> tuple[Column, ...]:
+    """Columns that keep their domain over the whole table in every part of it."""
+    found = (table[name] for name in names)
+    return tuple(replace(c, stored=None, declared=None if c.is_category else c.domain) for c in found)
 
 
 def _change(whole: Chunk, step: Step, draws: Draws) -> tuple[dict[str, Changed], dict[str, float]]:

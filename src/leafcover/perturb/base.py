@@ -412,6 +412,7 @@ PERTURBATIONS: Registry[type[Perturbation]] = Registry(
     "leafcover.perturb.correlated_noise",
     "leafcover.perturb.geometric_transformation",
     "leafcover.perturb.deal",
+    "leafcover.perturb.conditional_normal",
 )
 
 Method = TypeVar("Method", bound=type[Perturbation])

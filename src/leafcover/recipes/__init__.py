@@ -9,6 +9,7 @@ from typing import Any
 from leafcover.recipes.cells import cells
 from leafcover.recipes.cover import cover
 from leafcover.recipes.framework import detective, forest, framework, framework_paper, random
+from leafcover.recipes.gadp import egadp, gadp, ipso
 from leafcover.recipes.microaggregation import microaggregate, microaggregate_univariate, perturbation_tree
 from leafcover.recipes.noise import (
     additive,
@@ -32,12 +33,15 @@ __all__ = [
     "correlated",
     "cover",
     "detective",
+    "egadp",
     "forest",
     "framework",
     "framework_paper",
+    "gadp",
     "generalise",
     "hybrid",
     "intervals",
+    "ipso",
     "microaggregate",
     "microaggregate_univariate",
     "multiplicative",

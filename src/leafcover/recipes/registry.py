@@ -115,6 +115,7 @@ RECIPES: Registry[Recipe] = Registry(
     "leafcover.recipes.cover",
     "leafcover.recipes.cells",
     "leafcover.recipes.framework",
+    "leafcover.recipes.gadp",
     "leafcover.recipes.microaggregation",
     "leafcover.recipes.noise",
     "leafcover.recipes.recoding",

@@ -34,6 +34,22 @@ multiplicative = multiplied by random noise with mean 1{ $spread ->
     [none] {""}
    *[other] {" "}(standard deviation { $spread })
   }
+gadp = drawn from a normal distribution with the relations of its column{ $given ->
+    [0] {""}
+    [one] , given one other column
+   *[other] , given { $given } other columns
+  }{ $similarity ->
+    [none] {""}
+   *[other] {" "}(similarity { $similarity })
+  }
+egadp = drawn from a normal distribution with exactly the means and covariances of its column{ $given ->
+    [0] {""}
+    [one] , given one other column
+   *[other] , given { $given } other columns
+  }{ $similarity ->
+    [none] {""}
+   *[other] {" "}(similarity { $similarity })
+  }
 redraw = { $distribution ->
     [shares] resampled by the frequencies in its cell
     [all-leaves] resampled, mostly as the most frequent value of its cell
@@ -131,6 +147,7 @@ fixed-cell = nearly every row of the cell has the same value
 fixed-range = the leaf allows hardly any other value
 fixed-noise = the noise is too small to move it
 fixed-constant = the column is constant
+fixed-given = the columns given determine it
 fixed-average = the group has a single value, or the value is the average
 
 # Partitions: which rows share a cell.
