@@ -100,6 +100,12 @@ CONTENDERS: tuple[Contender, ...] = (
         "Numbers translated, scaled or rotated: not private, reversible; categories are unchanged.",
         works.ours("hybrid"),
     ),
+        "gadp",
+        "ours",
+        "Numbers drawn from a normal distribution given the categories, which are unchanged.",
+        works.ours("gadp"),
+    ),
+    Contender("egadp", "ours", "The same with exact means and covariances.", works.ours("egadp")),
     Contender(
         "round, 1 digit",
         "ours",

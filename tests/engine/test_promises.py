@@ -274,6 +274,18 @@ UNBOUNDED = (  # numbers that exceed the smallest difference
     *("translate", "scale", "rotate", "hybrid"),
 )
 NO_TARGET = (*UNBOUNDED, "microaggregate", "microaggregate-univariate", "perturbation-tree", "random")
+NO_TARGET = (
+    "gadp",
+    "egadp",
+    "ipso",
+    "additive",
+    "multiplicative",
+    "microaggregate",
+    "microaggregate-univariate",
+    "perturbation-tree",
+    "random",
+)
+UNBOUNDED = ("additive", "multiplicative", "gadp", "egadp", "ipso")  # noise that exceeds the smallest difference
 
 
 def is_promised(word, words, before, after, share):

@@ -51,6 +51,8 @@ GRIDS: Mapping[str, tuple[Settings, ...]] = MappingProxyType(
         "scale": _each("spread", 0.5, 2.0),
         "rotate": _each("standardised", False, True),
         "hybrid": _each("spread", 0.5, 2.0),
+        "gadp": _each("similarity", 0.0, 0.3, 0.6, 0.9),
+        "egadp": _each("similarity", 0.0, 0.3, 0.6, 0.9),
         "round": _each("digits", 1, 2, 3),
         "top-code": _each("share", 0.01, 0.05, 0.2),
         "intervals": _each("count", 3, 5, 10, 20),
