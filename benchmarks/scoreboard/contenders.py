@@ -100,6 +100,7 @@ CONTENDERS: tuple[Contender, ...] = (
         "Numbers translated, scaled or rotated: not private, reversible; categories are unchanged.",
         works.ours("hybrid"),
     ),
+    Contender(
         "gadp",
         "ours",
         "Numbers drawn from a normal distribution given the categories, which are unchanged.",

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from leafcover.perturb.bounded import Bounded
     from leafcover.perturb.cell_key import PerturbationTable
     from leafcover.perturb.centroid import Centroid
-    from leafcover.perturb.correlated_noise import Correlated
     from leafcover.perturb.conditional_normal import Egadp, Gadp
+    from leafcover.perturb.correlated_noise import Correlated
     from leafcover.perturb.deal import Deal
     from leafcover.perturb.geometric_transformation import Geometric
     from leafcover.perturb.redraw import Redraw

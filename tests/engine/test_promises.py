@@ -272,20 +272,9 @@ def released_by(recipe, name):
 UNBOUNDED = (  # numbers that exceed the smallest difference
     *("additive", "correlated", "bias-corrected", "multiplicative"),
     *("translate", "scale", "rotate", "hybrid"),
+    *("gadp", "egadp", "ipso"),
 )
 NO_TARGET = (*UNBOUNDED, "microaggregate", "microaggregate-univariate", "perturbation-tree", "random")
-NO_TARGET = (
-    "gadp",
-    "egadp",
-    "ipso",
-    "additive",
-    "multiplicative",
-    "microaggregate",
-    "microaggregate-univariate",
-    "perturbation-tree",
-    "random",
-)
-UNBOUNDED = ("additive", "multiplicative", "gadp", "egadp", "ipso")  # noise that exceeds the smallest difference
 
 
 def is_promised(word, words, before, after, share):

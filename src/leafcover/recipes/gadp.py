@@ -43,7 +43,8 @@ def gadp(
         The confidential numbers, as "a,b" or ["a", "b"]. Default: the numbers, dates and times with the role
         "sensitive", or else all of them.
     given : str or list of str, optional
-        The columns with which relations are preserved, of any kind; they are released unchanged. An empty list means no column.
+        The columns with which relations are preserved, of any kind; they are released unchanged.
+        An empty list means no column.
         Default: the other columns, as far as there are 10 rows for each number and level.
     similarity : float, default 0
         How much of what a number is beyond the columns given is released: its correlation with the released number, at
@@ -87,7 +88,8 @@ def egadp(
         The confidential numbers, as "a,b" or ["a", "b"]. Default: the numbers, dates and times with the role
         "sensitive", or else all of them.
     given : str or list of str, optional
-        The columns with which relations are preserved, of any kind; they are released unchanged. An empty list means no column.
+        The columns with which relations are preserved, of any kind; they are released unchanged.
+        An empty list means no column.
         Default: the other columns, as far as there are 10 rows for each number and level.
     similarity : float, default 0
         How much of what a number is beyond the columns given is released: its correlation with the released number, at
@@ -125,7 +127,8 @@ def ipso(table: Table, *, columns: Names | None = None, given: Names | None = No
         The confidential numbers, as "a,b" or ["a", "b"]. Default: the numbers, dates and times with the role
         "sensitive", or else all of them.
     given : str or list of str, optional
-        The columns with which relations are preserved, of any kind; they are released unchanged. An empty list means no column.
+        The columns with which relations are preserved, of any kind; they are released unchanged.
+        An empty list means no column.
         Default: the other columns, as far as there are 10 rows for each number and level.
     on_grid : bool, default False
         Round new values to the column's grid, which makes means and covariances inexact. Dates and times are always
