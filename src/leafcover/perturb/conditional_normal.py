@@ -341,7 +341,7 @@ class Egadp(_ConditionalNormal):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.similarity and not self.uncorrelated:
-            raise PlanError("IPSO has no similarity. Use uncorrelated=True, or leave the similarity out.")
+            raise PlanError("IPSO has no similarity. Use EGADP, or leave the similarity out.")
 
     def describe(self, *, detailed: bool = True) -> str:
         """What happens to a value."""
