@@ -7,7 +7,6 @@ variance grows by the factor 1 + c²; correlations shrink by 1 / (1 + c²) betwe
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations_with_replacement
 from math import inf, isqrt, ldexp, log, sqrt
 from typing import ClassVar, Literal
 
@@ -334,11 +333,7 @@ def free_broken(before: Chunk, after: Mapping[str, Array], on_grid: bool) -> tup
 # power of two, so sums are held as integers in units of the smallest such power.
 
 
-BITS = 53  # of a float64
-LOWEST = -1073  # exponent of the smallest number, as frexp returns it
-UNIT = LOWEST - BITS  # every float64 is a whole multiple of 2 ** UNIT
-LIMB = 18  # bits of a piece: 2 ** 16 products of two pieces add up to less than 2 ** 53
-CHUNK = 2**16
+UNIT = -1074  # every float64 is a whole multiple of 2 ** UNIT
 
 
 @dataclass(frozen=True)
@@ -372,24 +367,9 @@ class ExactMoments:
 
 def moments_of(values: Floats) -> ExactMoments:
     """The moments of known numbers."""
-    total = squares = 0
-    for start in range(0, len(values), CHUNK):
-        share, power = np.frexp(values[start : start + CHUNK])
-        whole = np.abs(np.ldexp(share, BITS)).astype(np.int64)
-        pieces = [((whole >> shift) & (2**LIMB - 1)).astype(np.float64) for shift in range(0, BITS, LIMB)]
-        above = (power - LOWEST).astype(np.int64)
-        for i, piece in enumerate(pieces):
-            total += _shifted(above, np.copysign(piece, share), 1) << (i * LIMB)
-        for i, j in combinations_with_replacement(range(len(pieces)), 2):
-            once = _shifted(above, pieces[i] * pieces[j], 2) << ((i + j) * LIMB)
-            squares += once if i == j else 2 * once
-    return ExactMoments(len(values), total, squares)
+    from leafcover.kernels.exact_sums import exact_sums
 
-
-def _shifted(above: Array, pieces: Floats, times: int) -> int:
-    """The sum of pieces, each shifted by its exponent."""
-    sums = np.bincount(above, pieces)
-    return sum(int(sums[power]) << (times * int(power)) for power in np.flatnonzero(sums))
+    return ExactMoments(len(values), *exact_sums(np.ascontiguousarray(values).view(np.int64)))
 
 
 def _ratio(top: int, bottom: int, exponent: int, *, root: bool = False) -> float:
