@@ -165,8 +165,10 @@ def test_law(law, name, where):
     law(noise, part_of(noise, columns, SPLITS[where]))
 
 
-@pytest.mark.parametrize("name", [name for name in NOISES if name not in DRAWS_NOTHING | CONTINUOUS | REVERSIBLE])
-@pytest.mark.parametrize("name", [name for name in NOISES if name not in DRAWS_NOTHING | CONTINUOUS | EXACT])
+UNLIKE_A_FREQUENCY = DRAWS_NOTHING | CONTINUOUS | REVERSIBLE | EXACT
+
+
+@pytest.mark.parametrize("name", [name for name in NOISES if name not in UNLIKE_A_FREQUENCY])
 def test_likelihood_is_how_often_a_value_is_released(name):
     """Many keys, one small part: the share of keys that release a value against its likelihood, from two sides."""
     noise, columns = NOISES[name]

@@ -205,8 +205,8 @@ def evidence_of(known: Known, released: Table, keys: Sequence[str]) -> PlanEvide
 
 def groups_of(known: Known, keys: Sequence[str]) -> Rows:
     """A number for what a released row reveals for certain; it can only belong to a person with the same number."""
-    written = set(known.plan.columns)
-    # Released unchanged: only rows with exactly this value can be the person's.
+    # Released unchanged, or so that the attacker can compute it: only rows with exactly this value can be the person's.
+    written = {name for step in known.plan.steps if not step.perturb.reversible for name in step.columns}
     labels = [
         np.unique(known.table[name].values, return_inverse=True)[1].ravel() for name in keys if name not in written
     ]
@@ -228,7 +228,7 @@ def _known_parts(known: Known, keys: Sequence[str]) -> Iterator[tuple[Chunk, Per
     """The quasi-identifiers of each step."""
     for step in known.plan.steps:
         names = [name for name in step.columns if name in keys]
-        if names:
+        if names and not step.perturb.reversible:
             yield (
                 whole_part(known.table, Step(names, step.within, step.perturb, step.keep), known.partitions),
                 step.perturb,
@@ -238,7 +238,6 @@ def _known_parts(known: Known, keys: Sequence[str]) -> Iterator[tuple[Chunk, Per
 def _lenses(part: Chunk, perturbation: Perturbation, released: Table) -> Iterator[_Lens]:
     values = {column.name: in_codes_of(column, released[column.name]) for column in part.columns}
     summary = perturbation.finalize(perturbation.fit(part), part.cells)
-    summary = perturbation.inverted(part, values, summary)
     for columns in [part.columns] if perturbation.joint else [(column,) for column in part.columns]:
         shown = {column.name: values[column.name] for column in columns}
         kind = by_values(shown.values())

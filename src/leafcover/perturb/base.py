@@ -372,10 +372,6 @@ class Perturbation(ABC):
         """For each column, the known values that are fixed: unchanged with at least ``FIXED_PROBABILITY``."""
         return fixed_by_likelihood(self, part, summary)
 
-    def inverted(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Summary:
-        """The summary of an attacker who knows rows and what became of them: a reversible function is known then."""
-        return summary
-
     @abstractmethod
     def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
         """For each row, the probability (or density, for a continuous number) of its released values given its own."""

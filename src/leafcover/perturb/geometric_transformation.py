@@ -17,14 +17,10 @@ from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.keyed_random import Draws
 from leafcover.perturb.additive import ExactMoments, free_broken, free_promises, moments_of, on_points
 from leafcover.perturb.base import Changed, Chunk, Perturbation, Promise, Scope, Summary, methods, perturbation
-from leafcover.perturb.bounded import FINE, Normal, between
-from leafcover.perturb.correlated_noise import unit_of
-from leafcover.table.table import Column, Grid, Kind
+from leafcover.table.table import Grid, Kind
 
 Operation: TypeAlias = Literal["translate", "scale", "rotate", "hybrid"]
 
-MOST_KNOWN = 10_000  # rows by which an attacker is granted the function
-LEAST_STEP = 1e-12  # what rounding errors leave of a value, in the units of its column
 MOST_SPREAD = 10.0  # more would leave few digits of a value
 ANGLE = (
     np.pi / 6
@@ -147,18 +143,18 @@ class Geometric(Perturbation):
         constant = {name: not varied for name, varied in zip(summary.names, summary.varied, strict=True)}
         return {c.name: ~c.missing & constant[c.name] for c in part.columns}
 
-    def inverted(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Summary:
-        """The function as an attacker computes it who knows rows: the regression of released values on the original."""
-        return _regression(part.columns, released, self.on_grid)
-
     def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
-        """The probability of the released values given the function, if it is known; else all are equally likely."""
-        total = np.ones(len(part))
+        """The same for all values, as the function is secret; a constant value stays.
+
+        An attacker who knows rows has no use for a likelihood: the function is known then, and with it every value.
+        """
+        found = np.ones(len(part))
         for column in part.columns:
-            total[column.missing != np.isnan(released[column.name])] = 0.0
-        own = np.column_stack([column.values for column in part.columns])
-        new = np.column_stack([released[column.name] for column in part.columns])
-        return total * summary.chance([c.name for c in part.columns], own, new)
+            found[column.missing != np.isnan(released[column.name])] = 0.0
+        constant = [c for c in part.columns if not summary.varied[summary.names.index(c.name)]]
+        for column in constant:
+            found[~column.missing & (column.values != released[column.name])] = 0.0
+        return found if len(constant) == len(part.columns) else found * UNKNOWN
 
     def _function(self, columns: "_Columns", grids: Sequence[Grid | None], draws: Draws) -> tuple[Floats, Floats]:
         """The matrix and the shift of the affine function of a row."""
@@ -218,57 +214,6 @@ class _Columns:
             both = [i, j]
             move[both] = self.means[both] - turn[np.ix_(both, both)] @ self.means[both]
         return turn, move
-
-    def chance(self, names: Sequence[str], own: Floats, new: Floats) -> Floats:
-        """The same for all values that may have changed; a constant value stays."""
-        at = [self.names.index(name) for name in names]
-        stays = ~self.varied[at]
-        same = (own == new) | np.isnan(own)
-        return np.where(same[:, stays].all(axis=1), 1.0 if stays.all() else UNKNOWN, 0.0)
-
-
-@dataclass(frozen=True, eq=False)
-class _Function:
-    """The function as an attacker knows it from rows, and how far released values are from it; in units of columns."""
-
-    units: Floats  # (columns,) powers of two, of original values
-    means: Floats
-    weights: Floats  # (columns, columns + 1) of each released column; the last is the shift
-    released_units: Floats
-    widths: Floats  # (columns,) the deviation of released values from the function, or half of a step if that is more
-    steps: Floats
-
-    def chance(self, names: Sequence[str], own: Floats, new: Floats) -> Floats:
-        """The probability of released values; a missing partner has the mean."""
-        scaled = own / self.units
-        filled = np.column_stack([np.where(np.isnan(scaled), self.means, scaled), np.ones(len(own))])
-        apart = new / self.released_units - filled @ self.weights.T
-        chance = between(Normal(), (apart - self.steps / 2) / self.widths, (apart + self.steps / 2) / self.widths)
-        return np.asarray(np.where(np.isnan(new) | np.isnan(own), 1.0, chance).prod(axis=1))
-
-
-def _regression(columns: Sequence[Column], released: Mapping[str, Array], on_grid: bool) -> _Function:
-    """The affine function that explains released values best, by some evenly spaced rows."""
-    some = np.unique(np.linspace(0, len(columns[0]) - 1, min(len(columns[0]), MOST_KNOWN)).astype(np.int64))
-    own = np.column_stack([column.values[some] for column in columns])
-    new = np.column_stack([released[column.name][some] for column in columns])
-    units, released_units = (np.array([unit_of(one) for one in values.T]) for values in (own, new))
-    own, new = own / units, new / released_units
-    known = ~np.isnan(own)
-    means = np.where(known, own, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    filled = np.column_stack([np.where(known, own, means), np.ones(len(own))])
-    weights, widths, steps = np.zeros((len(columns), len(columns) + 1)), np.zeros(len(columns)), np.zeros(len(columns))
-    for at, column in enumerate(columns):
-        rows = ~np.isnan(new[:, at])
-        low, high = new[rows, at].min(initial=np.inf), new[rows, at].max(initial=-np.inf)
-        steps[at] = max((high - low) / FINE if high > low else 0.0, LEAST_STEP)
-        if column.grid is not None and on_grid:
-            steps[at] = max(column.grid.step / released_units[at], LEAST_STEP)
-        if rows.any():
-            weights[at] = np.linalg.lstsq(filled[rows], new[rows, at], rcond=None)[0]
-            rest = new[rows, at] - filled[rows] @ weights[at]
-            widths[at] = max(float(np.sqrt((rest**2).mean())), steps[at] / 2)
-    return _Function(units, means, weights, released_units, np.maximum(widths, LEAST_STEP / 2), steps)
 
 
 def _on_steps(shift: float, grid: Grid | None) -> float:
