@@ -314,3 +314,20 @@ def test_kinds_of_rules_are_told_apart():
         MissingTogether,
     )
     assert all(isinstance(parse_rule(text), kind) for text, kind in zip(WRITTEN, kinds, strict=False))
+
+
+def test_two_columns_that_are_computed_are_missing_together_as_their_sources_are():
+    frame = people()
+    gone = frame.index % 3 == 0
+    frame["food"] = frame["food"].mask(gone)
+    frame["total"] = frame["food"] + frame["rent"]
+    frame["double"] = 2 * frame["food"]
+    table = from_frame(frame)
+    tied = tied_columns([parse_rule("total == food + rent"), parse_rule("double == 2 * food")], (), table)
+    assert set(tied.computed) == {"total", "double"}
+    ((one, other, pairs),) = list(parse_rule("missing(total, double)").forbidden_pairs(table))
+    assert not list(tied.between_sources(one, other, pairs, table))  # both are missing where food is
+    frame["rent"] = frame["rent"].mask(gone)
+    table = from_frame(frame)
+    found = list(tied.between_sources(one, other, pairs, table))
+    assert [(a, b, p.tolist()) for a, b, p in found] == [("rent", "food", [[False, False], [True, False]])]

@@ -242,7 +242,8 @@ MOST = 0.5  # maximum share of control rows that are also in the original, beyon
 def pair_from(original: Table, release: Release, control: Table | None = None) -> Pair:
     """The pair of a release. Roles define what an attacker knows; by default everything except the target."""
     plan, names = release.plan, [name for name in release.table.names if original.roles.get(name) != "unit"]
-    tied = plan.tied(recoded_table(plan, original.select(name for name in original.names if name in names)))
+    whose = () if plan.units is None else plan.units.numbered
+    tied = plan.tied(recoded_table(plan, original.select(n for n in original.names if n in (*names, *whose))))
     pair = pair_of(
         _rows_in(original, plan),
         release.table.select(names),

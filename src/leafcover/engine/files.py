@@ -406,9 +406,14 @@ def _release(internal_facts: Mapping[str, Any], known: Known, released: Table, s
         promises={name: tuple(words) for name, words in internal_facts.get("promises", {}).items()},
         rules=tuple(_fact(RuleFact, fact) for fact in internal_facts.get("rules", [])),
         kept=tuple(_fact(KeptFact, {**f, "columns": tuple(f["columns"])}) for f in internal_facts.get("kept", [])),
-        unit_table=None if known.plan.units is None else step_table(known.plan, released, released=True),
+        unit_table=None if known.plan.units is None else _units_of(known, released),
         limits=limits_from(internal_facts.get("limits")),
     )
+
+
+def _units_of(known: Known, released: Table) -> Table:
+    tied = tied_by(known.plan, recoded_table(known.plan, known.original))
+    return step_table(known.plan, released, tied, released=True)
 
 
 def _fact(kind: Any, internal_facts: Mapping[str, Any]) -> Any:

@@ -280,7 +280,8 @@ class Plan:
         >>> lc.recipes.cover(table, target="union", rules=["experience <= age"]).tied(table).differences
         ('age',)
         """
-        return tied_columns(self.rules, self.found_rules, table, target=self.target)
+        whose, by = ((), None) if self.units is None else (self.units.numbered, self.units.sequence)
+        return tied_columns(self.rules, self.found_rules, table, target=self.target, units=whose, sequence=by)
 
     @property
     def weighed(self) -> tuple[str, ...]:
@@ -435,13 +436,12 @@ def step_table(
 ) -> Table:
     """The table whose columns the steps name: recoded, without computed columns, with one row for each unit.
 
-    Another table than the original, such as a control, is recoded and tied as the original is. A table that is
-    ``released`` has been recoded.
+    A control is recoded and tied as the original is; a ``released`` table has been recoded, and its rows are in order.
     """
     table = _pooled(plan, table) if released else recoded_table(plan, table, original)
     untied = (tied_by(plan, table) if tied is None else tied).untie(table)
     if plan.units is not None:
-        return share_numbers(plan.units.unfold(untied), plan.share)
+        return share_numbers((plan.units.as_released if released else plan.units).unfold(untied), plan.share)
     rows = untied.select(name for name in untied.names if untied.roles.get(name) != "unit")
     return share_numbers(rows, plan.share)
 
@@ -516,9 +516,8 @@ def _promised(plan: Plan, column: Column, step: Step | None, tied: TiedColumns) 
 def canonical(plan: Plan) -> bytes:
     """The plan as bytes that identify it, for the derivation of draws.
 
-    Frozen ids represent partitions, perturbations and their parameters, so that a renamed class or parameter, or
-    another file format, changes no released value. A parameter that is None is left out, so that new parameters
-    can be added later.
+    Frozen ids represent partitions, perturbations and parameters, so that another name or file format changes no
+    released value. A parameter that is None is left out, so that new parameters can be added later.
     """
     steps = [
         [list(step.columns), _frozen(step.within), _frozen(step.perturb), [_frozen(one) for one in step.keep]]

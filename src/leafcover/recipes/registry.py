@@ -26,7 +26,7 @@ from leafcover.table.rule_search import find_rules as rules_in
 from leafcover.table.rule_search import refuse_unkept
 from leafcover.table.rule_text import parse_rule
 from leafcover.table.table import IntoTable, Table, target_of
-from leafcover.table.tied_columns import tied_columns
+from leafcover.table.tied_columns import sequenced, tied_columns
 from leafcover.table.unit_layout import unit_layout
 from leafcover.table.weights import Leave, kept_tables, weights_of
 
@@ -210,22 +210,24 @@ def recipe(
             given = {n: _checked(name, hints[n], n, v) if n in hints else v for n, v in given.items()}
             target = given.get("target", "")
             kept = _rules_of(table, own.find_rules if find_rules is None else find_rules)
-            tied = tied_columns(declared, kept, table, target=target)
-            untied, layout = tied.untie(table), None
             if table.with_role("unit"):
                 if tables and (leave is None or leave.leave != "calibrated"):
                     raise PlanError(
                         "keep_tables with a unit needs calibrated weights: numbers of rows cannot be kept where units "
                         "are dealt. Name a weight, or leave the tables out."
                     )
-                apart = [n for rule in declared for n in rule.columns]
-                layout = unit_layout(untied, sequence=sequence, most_rows=most_rows, apart=apart)
-                untied = layout.unfold(untied)
+                tied, sequence = sequenced(declared, kept, table, target=target, sequence=sequence)
+                rows = tied.untie(table)
+                layout = unit_layout(rows, sequence=sequence, most_rows=most_rows)
+                untied = layout.unfold(rows)
                 given |= {"target": layout.columns_at(target)[0]} if target else {}
             elif sequence is not None:
                 raise PlanError(f"sequence={sequence!r} sorts the rows of a unit, but no column has the role unit.")
             elif most_rows is not None:
                 raise PlanError(f"most_rows={most_rows} counts rows of a unit, but no column has the role unit.")
+            else:
+                tied, layout = tied_columns(declared, kept, table, target=target), None
+                untied = tied.untie(table)
             given |= {"share": share} if share is not None and "share" in known else {}
             least = checked_share("share", share) if share is not None and "share" not in known else 1
             untied = share_numbers(untied, least)

@@ -65,8 +65,8 @@ def new_values(column: Column, values: Array) -> Column:
     return replace_values(column.take(np.where(gone, first_missing, first)), values)
 
 
-def as_recoded(column: Column, values: Floats, least: Floats | None = None) -> Floats:
-    """Numbers that were computed for a recoded column, as recoding leaves them, and none below ``least``.
+def as_recoded(column: Column, values: Floats, least: Floats | None = None, most: Floats | None = None) -> Floats:
+    """Numbers that were computed for a recoded column, as recoding leaves them, none below ``least`` or above ``most``.
 
     Where recoding would move a number again or make it missing, the column's nearest value takes its place.
     """
@@ -78,6 +78,8 @@ def as_recoded(column: Column, values: Floats, least: Floats | None = None) -> F
         new[moved] = own[np.searchsorted(own[:-1] / 2 + own[1:] / 2, values[moved])]
     if least is not None and (low := (new < least) & (least <= own[-1:].max(initial=-np.inf))).any():
         new[low] = own[np.searchsorted(own, least[low])]
+    if most is not None and (high := (new > most) & (most >= own[:1].min(initial=np.inf))).any():
+        new[high] = own[np.searchsorted(own, most[high], side="right") - 1]
     return new
 
 

@@ -25,6 +25,7 @@ from leafcover.table.units import (
     LEAST_UNITS,
     Units,
     exchanged,
+    first_date,
     is_constant,
     is_rising,
     is_within,
@@ -335,6 +336,11 @@ class UnitLayout:
         length[members.position > self._lengths(members.usable)[members.household]] = 0
         return np.sort(members.rows.first(length))
 
+    @cached_property
+    def as_released(self) -> "UnitLayout":
+        """The layout of a release, whose rows are in order: they are sorted only by a column that never falls."""
+        return self if self.sequence in self.rising else replace(self, sequence=None)
+
     def left_out(self, table: Table) -> tuple[str, ...]:
         """A sentence about rows and units that the layout leaves out."""
         owner = units_of(table, (self.unit,), None).owner
@@ -493,9 +499,7 @@ class _Members:
         return self.number[self.begins[units] + position - 1]
 
 
-def unit_layout(
-    table: Table, *, sequence: str | None = None, most_rows: int | None = None, apart: Sequence[str] = ()
-) -> UnitLayout:
+def unit_layout(table: Table, *, sequence: str | None = None, most_rows: int | None = None) -> UnitLayout:
     """How to make one row of each unit's rows: the unit is the column with the role "unit".
 
     Parameters
@@ -508,8 +512,6 @@ def unit_layout(
     most_rows : int, optional
         The largest number of rows that a unit gives; a member, if members have several rows each. Default: as many as
         enough units have.
-    apart : sequence of str, optional
-        Columns that are not taken as increases, even if they never fall.
 
     Returns
     -------
@@ -539,12 +541,10 @@ def unit_layout(
     inner = named if nested else named[:1]
     constant = tuple(c.name for c in columns if is_constant(c, whole))
     inside = tuple(c.name for c in columns if nested and c.name not in constant and is_constant(c, members))
-    if sequence is None:
-        dates = [c.name for c in columns if c.kind in ("date", "time") and not c.missing.any()]
-        sequence = next((name for name in dates if name not in (*constant, *inside)), None)
+    sequence = first_date(table) if sequence is None else sequence
     found = units_of(table, inner, sequence)
     others = [c for c in columns if c.name not in (*constant, *inside)]
-    rising = tuple(c.name for c in others if c.name not in apart and seen_rising(c, found))
+    rising = tuple(c.name for c in others if (is_rising if c.name == sequence else seen_rising)(c, found))
     varying = tuple(c.name for c in others if c.name not in rising)
     member = named[1] if len(named) == 2 else None
     if not nested:

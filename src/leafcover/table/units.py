@@ -106,6 +106,15 @@ def is_constant(column: Column, units: Units) -> bool:
     return bool((same | (np.isnan(values) & np.isnan(first))).all() if not column.is_category else same.all())
 
 
+def first_date(table: Table) -> str | None:
+    """The first date or time that is always known and varies within units, or within members; None without one."""
+    named = unit_columns(table)
+    members = units_of(table, named, None)
+    whose = members if int(members.sizes.max(initial=0)) > 1 else units_of(table, named[:1], None)
+    dates = (c for c in table if c.kind in ("date", "time") and table.roles.get(c.name) != "identifier")
+    return next((c.name for c in dates if not c.missing.any() and not is_constant(c, whose)), None)
+
+
 def is_rising(column: Column, units: Units) -> bool:
     """Whether a column is always known and never falls within a unit."""
     return not column.is_category and not column.missing.any() and bool((_steps(column, units) >= 0).all())
