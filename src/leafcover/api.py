@@ -28,7 +28,7 @@ from leafcover.engine.evaluate import (
 from leafcover.engine.files import read_like, read_original, recall
 from leafcover.engine.manifest import load_record
 from leafcover.engine.run import Progress, Release, run
-from leafcover.engine.verify import Check
+from leafcover.engine.verify import Check, refuse_absent, refuse_unreleased
 from leafcover.engine.verify import verify as verify_record
 from leafcover.errors import PlanError, TableError, ValueOutOfRange
 from leafcover.keyed_random import Key, choose_key, key_from_file
@@ -511,6 +511,7 @@ def load(
     (178, 'additive')
     """
     place = place_of(path)
+    refuse_absent(place)
     record = load_record(place, None if manifest is None else Path(manifest))
     if original is None:
         return Loaded(read_file(place, **({} if record.is_of_counts else record.text_options)), record)
@@ -576,6 +577,7 @@ def verify(
         raise PlanError(f"There is no key file '{key_file}'. Name the one that the release was made with.")
     place = place_of(path)
     record = load_record(place, None if manifest is None else Path(manifest))
+    refuse_unreleased(place, record, inner=original is not None)  # before a large original is read
     table = None if original is None else read_original(original, record, None)
     secret = key if key_file is None else key_from_file(Path(key_file))
     return verify_record(place, record, original=table, key=secret)

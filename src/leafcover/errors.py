@@ -14,10 +14,12 @@ LeafcoverError
 └── RiskTooHigh       the measured risk is above the limit that was set
 """
 
+import re
 import shlex
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+OF_A_CLASS = re.compile(r"^(?:[A-Z]\w*\.|[\w-]+'s? )(?=\w)")  # before a parameter, such as "Deal." or "cover's "
 MAX_NAMES_LISTED = 30  # known names that an error message lists
 
 
@@ -44,6 +46,7 @@ class LeafcoverError(Exception):
     """
 
     exit_code = 1
+    names_keys = False  # whether its names are keys of a project file, which no option stands for
 
 
 class TableError(LeafcoverError):
@@ -63,14 +66,18 @@ class NameUnknown(LeafcoverError):
         The names that exist.
     where : str, optional
         Where the name was used.
+    advice : str, optional
+        What to do instead, in place of the most similar name.
     """
 
-    def __init__(self, what: str, name: str, known: Iterable[str], where: str = "") -> None:
+    def __init__(self, what: str, name: str, known: Iterable[str], where: str = "", advice: str = "") -> None:
         self.what, self.name, self.known = what, name, tuple(known)
+        self.names_keys = what == "key"
         similar = get_close_matches(name, self.known, n=1)
         hint = f" Did you mean {similar[0]!r}?" if similar else ""
         if "," in name and all(part.strip() in self.known for part in name.split(",")):
             hint = " These are several names: give each on its own."
+        hint = f" {advice}" if advice else hint
         listed = ", ".join(quoted(known) for known in self.known[:MAX_NAMES_LISTED])
         more = ", …" if len(self.known) > MAX_NAMES_LISTED else ""
         place = f" {where}" if where else ""
@@ -94,6 +101,19 @@ class ValueOutOfRange(LeafcoverError):
         self.name, self.value, self.allowed = name, value, allowed
         super().__init__(f"{name} must be {allowed}. Got {value!r}.")
 
+    @property
+    def parameter(self) -> str:
+        """The parameter without the class or recipe that it belongs to."""
+        return OF_A_CLASS.sub("", self.name)
+
+    def called(self, name: str) -> "ValueOutOfRange":
+        """The same error about a name that the user gave.
+
+        >>> str(ValueOutOfRange("Deal.share", 0, "at least 1").called("share"))
+        'share must be at least 1. Got 0.'
+        """
+        return ValueOutOfRange(name, self.value, self.allowed)
+
 
 class PlanError(LeafcoverError):
     """A plan contradicts itself or the table."""
@@ -109,6 +129,8 @@ class InvariantViolated(LeafcoverError):
 
 class ProjectError(LeafcoverError):
     """A project file is wrong, cannot be changed, or leaves something undecided."""
+
+    names_keys = True
 
 
 class PluginError(LeafcoverError):

@@ -36,7 +36,7 @@ from leafcover.recipes.registry import RECIPES
 from leafcover.released import Loaded, Released
 from leafcover.table.atomic import atomic_write, check_output_path
 from leafcover.table.infer import MISSING_TOKENS
-from leafcover.table.io import Place, place_of, place_within
+from leafcover.table.io import Place, is_workbook, place_of, place_within
 from leafcover.table.separators import SeparatorOption
 from leafcover.table.table import Role, Table
 from leafcover.tuning.sweep import Sweep, sweep
@@ -200,10 +200,15 @@ class Project:
         file = self.input if isinstance(self.input, Path) else self.input.path
         if file is not None and not file.exists():
             raise ProjectError(f"'{self.path}': there is no file '{file}', which input.file names. Correct it.")
+        if self.settings.input.sheet is not None and not is_workbook(self.input):
+            raise ProjectError(
+                f"'{self.path}': input.sheet is for an .xlsx workbook, and '{file}' has no sheets. Remove it."
+            )
         try:
             return read(self.input, **self.reading)
         except NameUnknown as error:
             keys = [key for key, names in self._columns_named.items() if error.name in names]
+            keys = ["input.sheet"] if error.what == "sheet" else keys
             where = f"named by {keys[0] if keys else 'a key'} in '{self.path}'"
             raise NameUnknown(error.what, error.name, error.known, where) from None
 
@@ -211,7 +216,7 @@ class Project:
     def _columns_named(self) -> dict[str, Collection[str]]:
         """The columns that each key of the file names."""
         settings, given = self.settings, self.settings.input
-        found = {"columns": settings.columns, "category": given.category, "missing": given.missing}
+        found = {"[columns]": settings.columns, "input.category": given.category, "input.missing": given.missing}
         return {**found, "target": () if self.target is None else (self.target,)}
 
     @property

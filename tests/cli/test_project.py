@@ -224,16 +224,32 @@ def test_mistakes_in_the_file_are_one_line_with_its_name(project):
         ('recipe = "cells"', 'recpie = "cells"', "Did you mean 'recipe'?"),
         ('recipe = "cells"', 'recipe = "cels"', "Did you mean 'cells'?"),
         ('recipe = "cells"', "recipe = 7", "method.recipe must be text"),
-        ('age = ""', 'agee = "drop"', "no column 'agee' named by columns"),
+        ('age = ""', 'agee = "drop"', "no column 'agee' named by [columns]"),
         ('target = "class"', 'target = "clas"', "no column 'clas' named by target"),
         ('file = "people.csv"', 'file = "persons.csv"', "persons.csv"),
+        ('target = "class"', "max_risk = 0.1", "'max_risk' in leafcover.toml. It belongs to [limits]"),
+        ("[limits]", "[limits]\nmax_risk = 7", "limits.max_risk must be less than or equal to 1. Got 7"),
+        ("[limits]", "[limits]\nmax-risk = 0.1", "Did you mean 'max_risk'? Available: max_risk, max_singletons"),
+        ("[limits]", "[limits]\nshare = 7", "It belongs to [method]"),
+        ("[limits]", "[limits]\nk = 7", "settings = { k = 20 }"),
+        ("[input]", 'drops = ["job"]\n[input]', "under [columns], a line for each column"),
+        ("[columns]", '[columns]\ndrop = ["job"]', 'NAME = "drop"'),
+        ('# audience = "?"', 'audience = "friends"', "audience must be 'public' or 'researchers'"),
+        ("[method]", '[method]\nplan = "plan.toml"', "in [method], plan cannot be combined with recipe"),
+        (
+            "category = [",
+            'category = ["jbo", ',
+            "'jbo' named by input.category in 'leafcover.toml'. Did you mean 'job'",
+        ),
+        ("[input]", '[input]\nsheet = "one"', "workbook"),
         ('file = "people.csv"', 'file = "https://me:hush@host/people.csv"', "password"),
     ):
         text = FILE.read_text()
-        FILE.write_text(text.replace(old, new))
+        FILE.write_text(text.replace(old, new, 1))
         line = refused("release")
         assert words in line
         assert FILE_NAME in line
+        assert "--" not in line
         assert "hush" not in line
         FILE.write_text(text)
 

@@ -101,6 +101,35 @@ def test_a_wrong_plan_is_refused(good, tmp_path, name):
     assert not (tmp_path / "out.csv").exists()
 
 
+@pytest.mark.parametrize("content", [b"age,job\n1,x\n", b"a = 1\n", b"\xff\xfe\x00"])
+def test_a_file_that_is_no_plan_is_named_and_told_what_a_plan_is(good, tmp_path, content):
+    (tmp_path / "other.csv").write_bytes(content)
+    for words in (("release", good, "-o", tmp_path / "out.csv"), ("measure", good, good)):
+        said = refused(*words, "--plan", tmp_path / "other.csv")
+        assert f"'{tmp_path / 'other.csv'}' is no plan" in said
+        assert "leafcover plan TABLE" in said
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("--share", 0), "error: --share must be"),
+        (("--set", "share=0"), "error: --set share=... of recipe 'cover' must be"),
+        (("--set", "k=1"), "error: --set k=... of recipe 'cover' must be"),
+        (("--recipe", "framework", "--set", "spread=7"), "error: --set spread=... of recipe 'framework' must be"),
+        (("--recipe", "round", "--set", "to=0"), "error: --set to=... of recipe 'round' must be"),
+        (("--recode", "age: round -1"), "error: In the recoding 'age: round -1', to must be"),
+        (("--recode", "age: round x"), "error: In the recoding 'age: round x', to must be"),
+    ],
+)
+def test_a_value_out_of_range_is_said_in_the_words_that_were_given(good, tmp_path, given, said):
+    assert refused("release", good, "-o", tmp_path / "out.csv", "--target", "class", *given).startswith(said)
+
+
+def test_a_sheet_of_a_file_that_has_none_is_refused(good):
+    assert "--sheet" in refused("inspect", good, "--sheet", "one")
+
+
 def test_outputs_that_exist_need_force(good, tmp_path):
     for name in ("out.csv", "out.csv.pairs", "out.csv.manifest.json"):
         (tmp_path / name).write_text("mine")
@@ -338,7 +367,7 @@ def test_damaged_manifests_are_refused(good, tmp_path):
 
 def test_verify_says_whether_the_table_or_its_manifest_is_missing(good, tmp_path):
     assert refused("verify", tmp_path / "nope.csv") == (
-        f"error: There is no file '{tmp_path / 'nope.csv'}'. Check its name and directory."
+        f"error: There is no released table '{tmp_path / 'nope.csv'}'. Release it first, or name another."
     )
     line = refused("verify", good)
     assert f"There is no manifest '{good}.manifest.json'" in line

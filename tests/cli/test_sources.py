@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from pathlib import Path
 
 import pytest
 
@@ -126,6 +127,30 @@ def test_a_sheet_is_chosen_and_remembered(folder):
     released("two.xlsx", "--sheet", "2", "-o", "out.xlsx")
     assert leafcover("verify", "out.xlsx", "--original", "two.xlsx").exit_code == 0
     assert leafcover("measure", "two.xlsx", "out.xlsx", "--only", "k_anonymity").exit_code == 0
+    assert leafcover("verify", "out.xlsx", "--original", "in.csv").exit_code == 0
+
+
+def test_a_project_uses_its_sheet_in_every_command(folder):
+    import openpyxl
+
+    book = openpyxl.load_workbook("in.xlsx")
+    book.copy_worksheet(book.active).title = "again"
+    book.save("two.xlsx")
+    assert leafcover("init", "two.xlsx", "--sheet", "again", "--target", "class").exit_code == 0
+    text = Path("leafcover.toml").read_text()
+    Path("leafcover.toml").write_text(text.replace('audience = "?"', "").replace("\nreport = ", "\n# report = "))
+    for command in ("verify", "measure", "report"):
+        assert "There is no released table" in refused(command)
+    for command in (
+        ("inspect",),
+        ("tree",),
+        ("plan",),
+        ("release",),
+        ("verify",),
+        ("measure", "--only", "k_anonymity"),
+    ):
+        result = leafcover(*command)
+        assert result.exit_code == 0, (command, result.stderr)
 
 
 def test_text_like_a_formula_is_warned_of_in_a_text_file(folder):

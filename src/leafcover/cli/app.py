@@ -72,7 +72,8 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             with stoppable():
                 command(*args, **given)
         except LeafcoverError as error:
-            typer.echo(f"error: {as_options(' '.join(str(error).split()))}", err=True)
+            words = " ".join(str(error).split())
+            typer.echo(f"error: {words if error.names_keys else as_options(words)}", err=True)
             raise typer.Exit(error.exit_code) from None
         except MemoryError:
             typer.echo("error: There is not enough memory for this table. Release fewer rows or columns.", err=True)
@@ -160,6 +161,7 @@ _TEXT = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _VALUE = rf"(?:\.\.\.|True|\d+|[A-Z]+\b|\[{_TEXT}\]|\{{{_TEXT}: {_TEXT}\}}|{_TEXT})"
 _GIVEN = re.compile(rf"(?<!['\w.])({'|'.join(GIVEN)})=({_VALUE})")
 _FIRST = re.compile(rf"^({'|'.join(FIRST)})(?= must be )")
+_SETTING = re.compile(r"^Parameter (\w+)(?= of recipe )")
 _ANYWHERE = re.compile(rf"\b({'|'.join(ANYWHERE)})\b")
 
 
@@ -175,6 +177,7 @@ def as_options(message: str) -> str:
     """
     message = _GIVEN.sub(lambda found: _given(found[1], found[2]), message)
     message = _FIRST.sub(lambda found: option_of(found[1]), message)
+    message = _SETTING.sub(r"--set \1=...", message)
     return _ANYWHERE.sub(lambda found: option_of(found[1]), message)
 
 
@@ -357,10 +360,6 @@ class Reading:
             raise PlanError(f"Column {both[0]!r} is dropped by --drop and named by another option. Remove one of them.")
         return read(path, **self.arguments(), query=self.query, drop=self.drop, roles=self.roles(target))
 
-    def read_other(self, path: "Place", *, target: str | None = None) -> "Table":
-        """Read another table with the same columns; a query is only for the first."""
-        return replace(self, query=None).read(path, target=target)
-
     def options(self) -> list[str]:
         """The options as command-line arguments, without those at their defaults."""
         found: list[str] = []
@@ -383,9 +382,12 @@ class Reading:
             "sheet": self.sheet,
         }
 
-    def like(self, table: "Table") -> "Reading":
-        """The same options for a second table, with the separators that were found in the first; without its query."""
-        return replace(self.with_separators(table.reading.decimal, table.reading.thousands), query=None)
+    def like(self, table: "Table", path: "Place") -> "Reading":
+        """The same options for a second table, with the separators found in the first; a sheet only for a workbook."""
+        from leafcover.table.io import is_workbook
+
+        found = self.with_separators(table.reading.decimal, table.reading.thousands)
+        return replace(found, query=None, sheet=self.sheet if is_workbook(path) else None)
 
     def with_separators(self, decimal: Any, thousands: Any) -> "Reading":
         """These options, with separators where none are given."""

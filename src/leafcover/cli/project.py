@@ -268,12 +268,13 @@ class Original:
     def read_alike(self, path: Place, reading: Reading) -> "Table":
         """Another table, read in the same way."""
         if self.project is None:
-            return reading.like(self.table).read(path, target=self.target)
+            return reading.like(self.table, path).read(path, target=self.target)
         from leafcover.api import read
+        from leafcover.table.io import is_workbook
 
         found = self.table.reading
         options = {"decimal": found.decimal, "thousands": found.thousands} | self.project.reading
-        return read(path, **options | {"query": None})
+        return read(path, **options | {"query": None} | ({} if is_workbook(path) else {"sheet": None}))
 
 
 def read_original(

@@ -25,7 +25,7 @@ from leafcover.engine.statement import assumed, reversible_columns, reversible_s
 from leafcover.errors import OutputError, TableError
 from leafcover.recipes.plan import Plan
 from leafcover.recipes.plan_file import plan_text
-from leafcover.table.io import DatabaseTable, Place, place_of
+from leafcover.table.io import DatabaseTable, Place, is_workbook, place_of
 from leafcover.table.weights import KeptFact
 
 if TYPE_CHECKING:
@@ -329,10 +329,10 @@ class Record:
         return {name: known[name] for name in names if name in known}
 
     def options_for(self, original: Any) -> dict[str, Any]:
-        """The same for an original at a place, which may now be in a file or a table instead of a query."""
+        """The same for an original at a place, which may now be in another file or a table instead of a query."""
         place = place_of(original)
-        queried = isinstance(place, DatabaseTable) and not place.name
-        return {name: content for name, content in self.options.items() if name != "query" or queried}
+        fits = {"query": isinstance(place, DatabaseTable) and not place.name, "sheet": is_workbook(place)}
+        return {name: content for name, content in self.options.items() if fits.get(name, True)}
 
     @property
     def text_options(self) -> dict[str, Any]:

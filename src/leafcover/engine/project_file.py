@@ -232,14 +232,30 @@ def _mistake(error: ValidationError, where: str) -> LeafcoverError:
     if first["type"] == "extra_forbidden":
         *tables, name = place
         inside = f"in [{'.'.join(tables)}] of {where}" if tables else f"in {where}"
-        return NameUnknown("key", name, _keys(tables), inside)
-    key = ".".join(part for part in place if part not in TYPE_WORDS and not part.startswith("tuple["))
+        return NameUnknown("key", name, _keys(tables), inside, _other_place(name))
+    key = ".".join(part for part in place if part not in TYPE_WORDS and not part.startswith(("tuple[", "literal[")))
     message = MISTAKES.get(first["type"], first["msg"].replace("Input should be ", "must be ", 1))
     message = message.removeprefix("Value error, ")
     if first["type"] == "literal_error" and key.startswith("columns."):
         message = f"must be {_listed(ROLES)}"
+    if first["type"] == "value_error":  # about several keys of a table
+        return ProjectError(f"{where}: in [{key}], {message}.")
+    if key.startswith("columns.") and first["type"] == "literal_error" and not isinstance(first["input"], str):
+        message += f', for the column {key.removeprefix("columns.")!r}; write a line for each column, NAME = "drop"'
     got = f" Got {first['input']!r}." if isinstance(first["input"], str | int | float) else ""
     return ProjectError(f"{where}: {key} {message[0].lower()}{message[1:]}.{got}")
+
+
+def _other_place(name: str) -> str:
+    """Where a key belongs that stands in the wrong table."""
+    if name.rstrip("s").replace("_", "-") in (*ROLES[:-1], "role"):
+        return f'Roles are written under [columns], a line for each column: NAME = "{ROLES[0]}".'
+    if name == "k":
+        return "It belongs to [method]: settings = { k = 20 }."
+    for table in ("input", "method", "limits", "output"):
+        if name in _keys([table]):
+            return f"It belongs to [{table}]."
+    return "It belongs above the first table." if name in _keys([]) else ""
 
 
 TYPE_WORDS = ("str", "int", "float", "date", "datetime")  # of pydantic, for the alternatives of a value

@@ -43,16 +43,30 @@ class Check:
     detail: str = ""
 
 
-def verify(path: Place, record: Record, *, original: Table | None = None, key: Key | None = None) -> list[Check]:
-    """All checks that the available files permit."""
-    manifest, inner, paths = record.external, record.internal, record.paths
+def refuse_absent(path: Place) -> None:
+    """Raise an error if there is no released file."""
     if isinstance(path, Path) and not path.exists():
-        raise TableError(f"There is no file '{path}'. Check its name and directory.")
-    if manifest is None:
+        raise TableError(f"There is no released table '{path}'. Release it first, or name another.")
+
+
+def refuse_unreleased(path: Place, record: Record, *, inner: bool) -> Mapping[str, Any]:
+    """The external manifest; an error without the released table, its manifest or, if needed, the internal one."""
+    refuse_absent(path)
+    if record.external is None:
         raise TableError(
-            f"There is no manifest {str(paths.manifest)!r} beside the table. "
+            f"There is no manifest {str(record.paths.manifest)!r} beside the table. "
             "Name it with manifest=..., or give a table that release wrote."
         )
+    if inner and record.internal is None and not record.is_of_counts:
+        raise TableError(
+            f"There is no internal manifest {str(record.paths.internal)!r}, which says how the release was made."
+        )
+    return record.external
+
+
+def verify(path: Place, record: Record, *, original: Table | None = None, key: Key | None = None) -> list[Check]:
+    """All checks that the available files permit."""
+    inner, paths, manifest = record.internal, record.paths, refuse_unreleased(path, record, inner=original is not None)
     checks = [_bytes(path, manifest)]
     if record.is_of_counts:
         return [*checks, *_verify_counts(paths.table, record, manifest, original, key)]
@@ -66,8 +80,7 @@ def verify(path: Place, record: Record, *, original: Table | None = None, key: K
         checks += _recoding_checks(parse_plan(inner["plan"]), released, manifest)
     if original is None:
         return checks
-    if inner is None:
-        raise TableError(f"There is no internal manifest {str(paths.internal)!r}, which says how the release was made.")
+    assert inner is not None
     plan = parse_plan(inner["plan"])
     descends = plan.descends or bool(inner["not_protected"]) or bool(inner.get("only_recoded"))
     pairs = read_pairs(paths.pairs if descends else paths.rows)

@@ -17,6 +17,7 @@ Partitions that several steps share are written once, under a name that the step
 
 import json
 import os
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from leafcover.errors import LeafcoverError, NameUnknown, PlanError, TableError
+from leafcover.errors import LeafcoverError, NameUnknown, PlanError, TableError, ValueOutOfRange
 from leafcover.partition.base import PARTITIONS, PartitionMethod, is_partition
 from leafcover.perturb.base import PERTURBATIONS
 from leafcover.recipes.plan import Plan, Step
@@ -39,6 +40,7 @@ from leafcover.table.unit_layout import UnitLayout
 from leafcover.table.weights import ReleasedWeights
 
 VERSION = 1
+WHAT_IT_IS = "A plan is a text file that says how each column changes; make one: leafcover plan TABLE > plan.toml"
 KEYS = (
     "version", "recipe", "target", "share", "unit", "recode", "pool", "weights", "keep", "rule", "partition", "step",
 )  # fmt: skip
@@ -194,10 +196,16 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
     try:
         text = Path(path).read_text("utf-8")
     except FileNotFoundError:
-        raise TableError(f"There is no plan file {str(path)!r}. Write one with: leafcover plan TABLE.") from None
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        raise TableError(f"The plan file {str(path)!r} cannot be read as text ({type(error).__name__}).") from None
-    return parse_plan(text)
+        raise TableError(f"There is no plan file {str(path)!r}. {WHAT_IT_IS}") from None
+    except (OSError, ValueError):
+        raise TableError(f"{str(path)!r} is no plan: it is not a text file. {WHAT_IT_IS}") from None
+    try:
+        return parse_plan(text)
+    except LeafcoverError as error:
+        if re.search(r"(?m)^\s*(\[\[(step|recode)\]\]|version\s*=)", text):
+            raise PlanError(f"In the plan {str(path)!r}: {error}") from None
+        why = "it is not valid TOML" if "TOML" in str(error) else "it has no version and no step"
+        raise PlanError(f"{str(path)!r} is no plan: {why}. {WHAT_IT_IS}") from None
 
 
 def parse_plan(text: str) -> Plan:
@@ -382,6 +390,8 @@ def _method(table: Any, known: Mapping[str, type[Any]], where: str) -> Any:
             hint = parameters[key].metadata.get("plan_type", hints[key])
             given[key] = _nested(content, hint, key) if _takes_partition(hint) else checked(key, hint, content)
         return kind(**given)
+    except ValueOutOfRange as error:
+        raise PlanError(str(error.called(f"{where}: {error.parameter}"))) from None
     except LeafcoverError as error:
         raise PlanError(f"{where}: {error}") from None
 

@@ -399,11 +399,25 @@ def plan_for(
         raise PlanError(f"share={share} and the setting share={given['share']} were given. Use one of them.")
     given |= {"weights": weights, "keep_tables": keep_tables, "most_rows": most_rows}
     given |= {"rules": rules, "sequence": sequence, "rare": rare, "recode": recode}
-    plan = chosen.make(table, find_rules=find_rules, **given)
+    try:
+        plan = chosen.make(table, find_rules=find_rules, **given)
+    except ValueOutOfRange as error:
+        raise _as_setting(error, chosen, settings or {}) from None
     exposed = list(exposed_rules(plan, recoded_table(plan, table))) if plan.found_rules else []
     if any(rule in exposed for rule in plan.found_rules):  # a rule that was only found is given up
         plan = chosen.make(table, find_rules=[rule for rule in plan.found_rules if rule not in exposed], **given)
     return plan.replaced(target=target or "")
+
+
+def _as_setting(error: ValueOutOfRange, chosen: Recipe, settings: Mapping[str, Any]) -> ValueOutOfRange:
+    """An error about the parameter of a method, in terms of the setting of the recipe that gave it."""
+    name = error.parameter
+    if name in settings or (name in chosen.parameters and name not in ALSO_ARGUMENTS):
+        return error.called(f"Parameter {name} of recipe {chosen.name!r}")
+    return error.called(name) if name in ALSO_ARGUMENTS else error
+
+
+ALSO_ARGUMENTS = ("share",)  # settings of a recipe that `plan_for` takes, too
 
 
 def rewritten(plan: Plan, table: Table) -> Plan:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, TypeGuard, TypeVar, get_args, get_ori
 import numpy as np
 
 from leafcover.arrays import Bools, Floats
-from leafcover.errors import NameUnknown, PlanError
+from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
 from leafcover.messages import Catalogue, catalogue
 from leafcover.registry import Registry, allowed_types, checked
 from leafcover.table.table import Column, Kind, Role, Table
@@ -266,7 +266,7 @@ def parse_recoding(text: str, names: Sequence[str] = ()) -> Recoding:
     hints = get_type_hints(kind)
     given = _parameters(text, values, kind, name)
     for parameter, content in given.items():
-        given[parameter] = _typed(f"{parameter} of {name}", hints[parameter], content)
+        given[parameter] = _typed(f"In the recoding {text!r}, {parameter}", hints[parameter], content)
     if "column" in hints:
         if len(columns) != 1:
             raise PlanError(f"The recoding {text!r} must name one column: write COLUMN: {name} VALUES.")
@@ -276,7 +276,10 @@ def parse_recoding(text: str, names: Sequence[str] = ()) -> Recoding:
     for one in fields(kind):  # type: ignore[arg-type]  # every recoding is a dataclass
         if one.default is MISSING and one.name not in given:
             raise PlanError(f"The recoding {text!r} has no {one.name}. Add {one.name}=VALUE.")
-    return kind(**given)
+    try:
+        return kind(**given)
+    except ValueOutOfRange as error:
+        raise error.called(f"In the recoding {text!r}, {error.parameter}") from None
 
 
 def _columns(text: str, names: Sequence[str]) -> tuple[list[str], str]:

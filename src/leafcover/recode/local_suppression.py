@@ -403,13 +403,13 @@ class LocalSuppression(Recoding):
             names = (named,) if isinstance(named, str) else tuple(named or ())
             object.__setattr__(self, field_name, names)
             if len(set(names)) < len(names):
-                raise PlanError(f"LocalSuppression names a column twice: {', '.join(names)}. Name each once.")
+                raise PlanError(f"Local suppression names a column twice: {', '.join(names)}. Name each once.")
         if self.importance and self.costs:
-            raise PlanError("LocalSuppression got importance and costs, which say the same. Give one of them.")
+            raise PlanError("Local suppression got importance and costs, which say the same. Give one of them.")
         if self.k < 2:
             raise ValueOutOfRange("LocalSuppression.k", self.k, "a number of people, at least 2")
         if bool(self.sensitive) != (self.l is not None):
-            raise PlanError("LocalSuppression needs a sensitive attribute and l, the number of its values. Give both.")
+            raise PlanError("Local suppression needs a sensitive attribute and l, the number of its values. Give both.")
         if self.l is not None and self.l < 2:
             raise ValueOutOfRange("LocalSuppression.l", self.l, "a number of values, at least 2")
         given: Any = self.costs

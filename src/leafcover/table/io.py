@@ -178,6 +178,11 @@ def _is_duckdb(path: Path) -> bool:
     return False
 
 
+def is_workbook(place: Place) -> bool:
+    """Whether a place is a workbook, which has sheets."""
+    return isinstance(place, Path) and SUFFIXES.get(place.suffix.lower()) == "excel"
+
+
 # Reading and writing.
 
 
@@ -219,6 +224,8 @@ def read(
     """Read a table from a file or a database. `leafcover.read` documents the parameters."""
     path = place_of(path)
     columns: dict[str, Any] = {"missing": missing, "category": category, "drop": drop, "roles": roles}
+    if sheet is not None and not is_workbook(path):
+        raise TableError(f"A sheet is for an .xlsx workbook, and '{path}' has no sheets. Leave out sheet=....")
     if isinstance(path, DatabaseTable):
         from leafcover.table.sql import read_database
 

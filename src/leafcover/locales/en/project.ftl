@@ -66,7 +66,7 @@ about-rare = levels that fewer than 5 people have become one{ $columns ->
 about-unit-numbers = new numbers say which rows belong together; or false
 about-weights = keeps totals; or "classes", "drop"
 about-hold-out = releases a secret sample, measured on those left out: better against attackers who know nearly everybody
-about-limits = The audience sets these; a line of your own overrides it (max_risk, max_singletons here; share under [method]; k under settings).
+about-limits = The audience sets these figures. A line of your own overrides one: max_risk or max_singletons here; share or settings = { "{" } k = 20 { "}" } under [method].
 about-table = the suffix decides the format; its manifests are written beside it
 about-report = yours; the one to publish ends in .external.html. Without this line a release is faster: leafcover report writes it later
 about-ledger = .leafcover beside this file remembers who was released, by keyed marks, and refuses to release them again; or false
