@@ -10,6 +10,9 @@ from scipy.stats import multivariate_normal
 
 import leafcover as lc
 from leafcover.cells import Cells, one_cell
+from leafcover.engine.attacker import Known
+from leafcover.engine.descent_model import descent_model
+from leafcover.engine.run import run
 from leafcover.errors import InvariantViolated, PlanError, ValueOutOfRange
 from leafcover.keyed_random import Draws, Key
 from leafcover.perturb.base import Chunk
@@ -204,3 +207,54 @@ def test_categories_and_spreads_out_of_range_are_refused():
     for spread in (0, -1, 11, np.nan):
         with pytest.raises(ValueOutOfRange, match=r"Correlated\.spread"):
             Correlated(spread)
+
+
+# What an attacker infers who knows the covariance of the noise.
+
+
+def model_of(recipe, original, **settings):
+    plan = lc.recipes.plan_for(original, recipe, settings=settings)
+    release = run(original, plan, key=Key.from_seed(1), keep_order=True)
+    return descent_model(Known(original, plan, release.partitions, original), release.table)
+
+
+def inferred(model, original, column):
+    """The share of people whose value is the most probable candidate."""
+    candidates = model.candidates(column).values
+    best = candidates[model.scores(original, column, (0.1,))[0].argmax(axis=1)]
+    return float((best == original[column].values).mean())
+
+
+def test_the_noise_of_known_columns_reveals_that_of_others():
+    """Two numbers with a correlation of 0.995, and a column by which the row is known."""
+    rng = np.random.default_rng(9)
+    x = rng.integers(0, 12, 200).astype(float)
+    original = table(
+        number("x", x),
+        number("y", 10 * x + rng.integers(0, 8, 200)),
+        category("row", [f"r{at}" for at in range(200)]),
+        row="unchanged",
+    )
+    model = model_of("correlated", original, spread=1.0)
+    assert [one.names for one in model.blocks] == [("x", "y")]
+    apart = replace(model, blocks=(), _seen={}, _kept={})
+    assert inferred(model, original, "x") > 0.75  # the noise of y leaves 0.23 of that of x, and rounding
+    assert inferred(apart, original, "x") < 0.3
+    assert model_of("additive", original, spread=1.0).blocks == ()
+
+
+def test_evidence_about_a_row_is_the_joint_likelihood_of_the_known_columns():
+    rng = np.random.default_rng(10)
+    base = rng.normal(size=(3, 40))
+    original = table(*(number(f"n{at}", base[0] + 0.5 * one, None) for at, one in enumerate(base)))
+    model = model_of("correlated", original)
+    (block,) = model.blocks
+    seen = model._weighed(original)
+    part = block.part.take(seen.rows[7])
+    for column, names in (("n1", ("n0", "n2")), ("other", ("n0", "n1", "n2"))):
+        own = tuple(replace(c, values=np.full(40, original[c.name].values[7])) for c in part.columns if c.name in names)
+        new = {name: block.shown[name][seen.rows[7]] for name in names}
+        expected = np.log(block.perturb.likelihood(replace(part, columns=own), new, block.summary))
+        assert model._about_row(seen, column)[7] == pytest.approx(
+            np.maximum(expected, len(names) * np.log(1e-12)), rel=1e-5
+        )

@@ -21,12 +21,14 @@ from leafcover.recipes.plan import Step
 from leafcover.table.table import Column, Table, in_codes_of
 
 LEAST = 1e-12  # probability of what the law excludes: another attacker's error, or a mistyped value
+LIKELIEST = 8  # rows for which the other values of a person are used, too, where columns are changed jointly
 LIKELY_ROWS = 300  # released rows that are weighed for each person
 FEW_VALUES = 100  # of a column with more values, this many stand for all while the likely rows are chosen
 MOST_CANDIDATES = 128  # values of a number among which the attacker chooses
 REFERENCE = 150  # released rows that stand for other people, for membership
 WORK = 24_000_000  # people times released rows
 AT_ONCE = 3_000_000  # people times released rows computed at once
+JOINT_AT_ONCE = 200_000  # people times rows times candidates, of columns that are changed jointly
 FEWEST_PEOPLE, MOST_PEOPLE = 150, 1_000  # on either side of a test
 
 
@@ -192,6 +194,32 @@ class Mean(Law):
         return found
 
 
+@dataclass(frozen=True, eq=False)
+class Together:
+    """Columns that one step changed jointly: what is known of some tells of the noise of the others."""
+
+    part: Chunk  # these columns; every original row, which is also the number of the released row
+    perturb: Perturbation
+    summary: Summary
+    shown: Mapping[str, Array]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        return tuple(self.shown)
+
+    def logs(self, own: Mapping[str, Array], rows: Rows, names: Sequence[str]) -> Floats:
+        """The log probability of the released values in some columns, for each row and own values, one to one."""
+        if not names:
+            return np.zeros(len(rows))
+        part = self.part.take(rows)
+        columns = tuple(replace(c, values=own[c.name]) for c in part.columns if c.name in names)
+        new = {column.name: self.shown[column.name][rows] for column in columns}
+        with np.errstate(all="ignore"):
+            found = np.nan_to_num(self.perturb.likelihood(replace(part, columns=columns), new, self.summary))
+        return np.log(np.maximum(found, LEAST ** min(len(names), 20)))
+
+
 def _fewer(own: Array) -> Array:
     """Numbers, replaced by the nearest of a few of them."""
     known = np.unique(own[~np.isnan(own)])
@@ -266,6 +294,8 @@ class _Weighed:
     rows: Rows  # (people, likely rows)
     logs: Mapping[str, Array]  # by column, (people, likely rows)
     unplaced: Mapping[str, Array]  # the same without the person's cell, where that may depend on the asked column
+    own: Mapping[str, Array]  # by column, the values of the people
+    blocks: Sequence[Array]  # by block of columns that are changed jointly, (people, likely rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,6 +308,7 @@ class DescentModel:
     cells: Mapping[str, Cells]  # of laws that use the person's own cell
     original: Mapping[str, Column]  # for the codes of categories
     open: Rows  # the released rows of people whom the attacker does not know
+    blocks: tuple[Together, ...] = ()
     _seen: dict[int, _Weighed] = field(default_factory=dict, repr=False)
     _kept: dict[str, Array] = field(default_factory=dict, repr=False)
 
@@ -317,8 +348,12 @@ class DescentModel:
         evidence = evidence - evidence.max(axis=1, keepdims=True)
         weights = [np.exp(evidence / (1 + one)) for one in smoothing]
         weights = [weight / weight.sum(axis=1, keepdims=True) for weight in weights]
+        best = np.argsort(-evidence, axis=1, kind="stable")[:, :LIKELIEST]
+        given = self._values_given(seen, best, column)
         for person, rows in enumerate(seen.rows):
             values = chance.take(rows, axis=0)  # once for every smoothing: it takes longer than the product
+            if given is not None:
+                values[best[person]] = given[person]
             for at, weight in enumerate(weights):
                 found[at, person] = weight[person] @ values
         return np.log(np.maximum(found, 1e-30))
@@ -346,10 +381,43 @@ class DescentModel:
     def _about_row(self, seen: _Weighed, column: str) -> Array:
         """(people, likely rows) the evidence of all columns but one, about which nothing may be known."""
         total = np.zeros(seen.rows.shape, np.float32)
+        for block, logs in zip(self.blocks, seen.blocks, strict=True):
+            total += self._about_block(seen, block, column) if column in block.names else logs
+        joint = {name for block in self.blocks for name in block.names}
         for name, logs in seen.logs.items():
-            if name != column:
+            if name != column and name not in joint:
                 total += seen.unplaced[name] if column in self.laws[name].placed_by else logs
         return total
+
+    def _about_block(self, seen: _Weighed, block: Together, column: str) -> Array:
+        """(people, likely rows) the evidence of the columns of a block but for one."""
+        many = seen.rows.shape[1]
+        own = {name: np.repeat(seen.own[name], many) for name in block.names}
+        found = block.logs(own, seen.rows.ravel(), [name for name in block.names if name != column])
+        return found.reshape(seen.rows.shape).astype(np.float32)
+
+    def _values_given(self, seen: _Weighed, best: Rows, column: str) -> Array | None:
+        """(people, best rows, candidates) the probability that a row was made from each, given the other own values.
+
+        None for a column that is not changed jointly with others.
+        """
+        block = next((one for one in self.blocks if column in one.names), None)
+        if block is None:
+            return None
+        candidates = self.candidates(column)
+        own = in_codes_of(self.original[column], candidates)
+        prior = _shares(self.original[column], replace(candidates, values=own))
+        found = np.empty((*best.shape, len(own)), np.float32)
+        step = max(1, JOINT_AT_ONCE // (best.shape[1] * len(own)))
+        for begin in range(0, len(best), step):
+            some = slice(begin, begin + step)
+            rows = np.take_along_axis(seen.rows[some], best[some], 1)
+            asked = {name: np.repeat(seen.own[name][some], best.shape[1] * len(own)) for name in block.names}
+            asked[column] = np.tile(own, rows.size)
+            logs = block.logs(asked, np.repeat(rows.ravel(), len(own)), block.names).reshape(*rows.shape, len(own))
+            chance = np.exp(logs - logs.max(axis=2, keepdims=True)) * prior + 1e-6 * prior
+            found[some] = chance / chance.sum(axis=2, keepdims=True)
+        return found
 
     def _values(self, column: str) -> Array:
         """(kinds of rows, candidates) the probability that a row was made from each candidate."""
@@ -416,8 +484,11 @@ class DescentModel:
             evidence[name] = law.pairs(own[name], cell.get(name), rows, logs)
             if law.placed_by:
                 unplaced[name] = self.vague[name].pairs(own[name], None, rows, vague)
-        self._seen[id(people)] = _Weighed(people, rows, evidence, unplaced)
-        return self._seen[id(people)]
+        blocks: list[Array] = []
+        seen = _Weighed(people, rows, evidence, unplaced, own, blocks)
+        blocks += [self._about_block(seen, block, "") for block in self.blocks]
+        self._seen[id(people)] = seen
+        return seen
 
     def _reference(self) -> Array:
         """(rows,) how likely each released row is for other people, for whom released rows stand; column by column.
@@ -465,7 +536,20 @@ def descent_model(known: Known, released: Table) -> DescentModel | None:
         return None
     vague = {name: law.without_cell() for name, law in laws.items()}
     original = {name: known.table[name] for name in laws}
-    return DescentModel(released, laws, vague, cells, original, np.arange(len(released)))
+    blocks = tuple(_together(known, step, laws) for step in known.plan.steps if _is_joint(step, laws))
+    return DescentModel(released, laws, vague, cells, original, np.arange(len(released)), blocks)
+
+
+def _is_joint(step: Step, laws: Mapping[str, Law]) -> bool:
+    """Whether a step changes several columns together that have a likelihood."""
+    joint = step.perturb.joint and not step.perturb.reversible and not step.perturb.is_exchangeable
+    return joint and sum(name in laws for name in step.columns) > 1
+
+
+def _together(known: Known, step: Step, laws: Mapping[str, Law]) -> Together:
+    part = whole_part(known.table, step, known.partitions)
+    summary = step.perturb.finalize(step.perturb.fit(part), part.cells)
+    return Together(part, step.perturb, summary, {name: laws[name].shown for name in step.columns if name in laws})
 
 
 def _law(column: Column, shown: Array, step: Step, known: Known) -> Law:
