@@ -16,6 +16,8 @@ from leafcover.engine.run import PART_ROWS
 from leafcover.keyed_random import Draws
 from leafcover.perturb.additive import Additive
 from leafcover.perturb.base import Chunk
+from leafcover.perturb.pram import Pram
+from leafcover.perturb.swap import RankSwap
 from leafcover.table.table import Column
 
 ROWS, COLUMNS = 1_000_000, 10
@@ -63,7 +65,45 @@ def additive():
     return Compared("additive, 1,000,000 × 10", "NumPy: a normal draw and an addition", used, least)
 
 
-SECTIONS: tuple[Callable[[], Compared], ...] = (additive,)
+def category_part(rows=ROWS, levels=(2, 5, 10, 20, 40)):
+    """Categories with random levels, in one cell."""
+    rng = np.random.default_rng(1)
+    codes = [rng.integers(0, many, rows).astype(np.int32) for many in levels]
+    names = [tuple(str(level) for level in range(many)) for many in levels]
+    both = zip(codes, names, strict=True)
+    found = tuple(Column(f"c{at}", "category", one, levels=own) for at, (one, own) in enumerate(both))
+    return Chunk(np.arange(rows), found, one_cell(rows))
+
+
+def pram():
+    """PRAM by an invariant matrix, against a draw of NumPy's for the rows that change."""
+    part = category_part()
+
+    def floor():
+        rng = np.random.default_rng(1)
+        for column in part.columns:
+            shares = np.bincount(column.values) / len(part)
+            moved = np.flatnonzero(rng.random(len(part)) < 0.2)
+            np.put(column.values.copy(), moved, rng.choice(len(shares), len(moved), p=shares))
+
+    released(Pram(0.2), category_part(1000))  # compiles
+    least, _ = cpu(floor)
+    used, _ = cpu(lambda: released(Pram(0.2), part))
+    return Compared(
+        "PRAM, 1,000,000 × 5 categories", "NumPy: frequencies, and a draw for 20 % of the rows", used, least
+    )
+
+
+def rank_swap():
+    """Rank swapping, against sorting every column."""
+    part = normal_part(100_000)
+    released(RankSwap(0.1), normal_part(1000))  # compiles
+    least, _ = cpu(lambda: [np.argsort(column.values) for column in part.columns])
+    used, _ = cpu(lambda: released(RankSwap(0.1), part))
+    return Compared("rank swapping, 100,000 × 10", "NumPy: the order of every column", used, least)
+
+
+SECTIONS: tuple[Callable[[], Compared], ...] = (additive, pram, rank_swap)
 
 
 def results():

@@ -18,7 +18,7 @@ COMMAND = re.compile(r"leafcover [a-z][^.:;]*")  # a command to type, which may 
 STYLE = {"reporting/charts.py"}  # custom properties of a style sheet
 # Parameters that no message on a command line can name: they have no option, or belong to a recipe or a method.
 PYTHON_ONLY = {"by_row", "class_noise", "columns", "distribution", "insecure", "method", "of", "preset", "siblings"}
-PYTHON_ONLY |= {"k", "split_on", "tree", "within"}
+PYTHON_ONLY |= {"invariant", "k", "split_on", "tree", "within"}
 
 
 def modules():

@@ -38,8 +38,10 @@ if TYPE_CHECKING:
     from leafcover.perturb.correlated_noise import Correlated
     from leafcover.perturb.deal import Deal
     from leafcover.perturb.geometric_transformation import Geometric
+    from leafcover.perturb.pram import Pram
     from leafcover.perturb.redraw import Redraw
     from leafcover.perturb.shuffle import Shuffle
+    from leafcover.perturb.swap import BoundedSwap, RankSwap
     from leafcover.project import Project, init
     from leafcover.recipes.plan import Plan, Step
     from leafcover.recipes.plan_file import parse_plan, plan_text, read_plan
@@ -62,6 +64,7 @@ _HOMES = {
     "Additive": "leafcover.perturb.additive",
     "BottomCode": "leafcover.recode.numbers",
     "Bounded": "leafcover.perturb.bounded",
+    "BoundedSwap": "leafcover.perturb.swap",
     "Centroid": "leafcover.perturb.centroid",
     "Conditional": "leafcover.partition.leaves",
     "Correlated": "leafcover.perturb.correlated_noise",
@@ -88,7 +91,9 @@ _HOMES = {
     "Multiplicative": "leafcover.perturb.additive",
     "PerturbationTable": "leafcover.perturb.cell_key",
     "Plan": "leafcover.recipes.plan",
+    "Pram": "leafcover.perturb.pram",
     "Project": "leafcover.project",
+    "RankSwap": "leafcover.perturb.swap",
     "Redraw": "leafcover.perturb.redraw",
     "Refine": "leafcover.partition.forest",
     "Released": "leafcover.released",
@@ -132,6 +137,7 @@ __all__ = [
     "Additive",
     "BottomCode",
     "Bounded",
+    "BoundedSwap",
     "Centroid",
     "Conditional",
     "Correlated",
@@ -157,7 +163,9 @@ __all__ = [
     "Multiplicative",
     "PerturbationTable",
     "Plan",
+    "Pram",
     "Project",
+    "RankSwap",
     "Redraw",
     "Refine",
     "Released",

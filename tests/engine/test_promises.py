@@ -274,7 +274,11 @@ UNBOUNDED = (  # numbers that exceed the smallest difference
     *("translate", "scale", "rotate", "hybrid"),
     *("gadp", "egadp", "ipso"),
 )
-NO_TARGET = (*UNBOUNDED, "microaggregate", "microaggregate-univariate", "perturbation-tree", "random")
+NO_TARGET = (
+    *UNBOUNDED,
+    *("microaggregate", "microaggregate-univariate", "perturbation-tree", "random"),
+    *("pram", "rank-swap", "bounded-swap"),
+)
 
 
 def is_promised(word, words, before, after, share):

@@ -19,8 +19,10 @@ from leafcover.perturb.conditional_normal import Egadp, Gadp
 from leafcover.perturb.correlated_noise import Correlated
 from leafcover.perturb.deal import Deal
 from leafcover.perturb.geometric_transformation import Geometric
+from leafcover.perturb.pram import Pram
 from leafcover.perturb.redraw import Redraw
 from leafcover.perturb.shuffle import Shuffle
+from leafcover.perturb.swap import BoundedSwap, RankSwap
 from tests.tables import mixed
 
 NUMBERS, CATEGORIES = ("age", "pay", "noise"), ("job", "town")
@@ -55,6 +57,13 @@ NOISES = {
     "gadp, given": (Gadp(given=("job", "town"), similarity=0.3), NUMBERS),
     "egadp": (Egadp(given=("town",), similarity=0.3), NUMBERS),
     "ipso": (Egadp(uncorrelated=False, on_grid=True), NUMBERS),
+    "pram": (Pram(0.3), CATEGORIES),
+    "pram, two stages": (Pram(0.3, invariant="two-stage"), CATEGORIES),
+    "pram, not invariant": (Pram(0.3, invariant="none"), CATEGORIES),
+    "rank swap": (RankSwap(0.2), NUMBERS),
+    "rank swap, far": (RankSwap(0.6), NUMBERS),
+    "bounded swap": (BoundedSwap(3), NUMBERS),
+    "bounded swap, half": (BoundedSwap(150), NUMBERS),
     "multiplicative, normal": (Multiplicative(0.5, distribution="normal", on_grid=False), NUMBERS),
 }
 SPLITS = {

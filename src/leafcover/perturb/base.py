@@ -409,6 +409,8 @@ PERTURBATIONS: Registry[type[Perturbation]] = Registry(
     "leafcover.perturb.geometric_transformation",
     "leafcover.perturb.deal",
     "leafcover.perturb.conditional_normal",
+    "leafcover.perturb.pram",
+    "leafcover.perturb.swap",
 )
 
 Method = TypeVar("Method", bound=type[Perturbation])

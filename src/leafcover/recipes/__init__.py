@@ -23,12 +23,14 @@ from leafcover.recipes.noise import (
 )
 from leafcover.recipes.recoding import generalise, intervals, round, suppress, top_code  # noqa: A004  # the recipe is called so
 from leafcover.recipes.registry import RECIPES, Recipe, plan_for, recipe
+from leafcover.recipes.swapping import bounded_swap, pram, rank_swap
 
 __all__ = [
     "RECIPES",
     "Recipe",
     "additive",
     "bias_corrected",
+    "bounded_swap",
     "cells",
     "correlated",
     "cover",
@@ -47,7 +49,9 @@ __all__ = [
     "multiplicative",
     "perturbation_tree",
     "plan_for",
+    "pram",
     "random",
+    "rank_swap",
     "recipe",
     "rotate",
     "round",

@@ -584,9 +584,8 @@ def chosen_columns(
         free = [c for c in free_columns(table) if table.roles.get(c.name) != "weight" and c.name not in without]
         found = [c.name for c in free if c.kind in kinds]
         if not found:
-            raise PlanError(
-                f"Recipe {recipe!r} changes numbers, and the table has none that vary. Choose another recipe."
-            )
+            what = "categories" if kinds == ("category",) else "numbers"
+            raise PlanError(f"Recipe {recipe!r} changes {what}, and the table has none that vary. Choose another.")
         return found
     names = listed_names(columns, table)
     if not names:

@@ -118,6 +118,7 @@ RECIPES: Registry[Recipe] = Registry(
     "leafcover.recipes.gadp",
     "leafcover.recipes.microaggregation",
     "leafcover.recipes.noise",
+    "leafcover.recipes.swapping",
     "leafcover.recipes.recoding",
 )
 

@@ -63,6 +63,22 @@ redraw-others = { $share ->
     [none] sometimes any other value
    *[other] with probability { $share } any other value
   }
+pram = { $invariant ->
+    [proportional] redrawn by the frequencies in its cell{ $probability ->
+        [none] , with some probability
+       *[other] {" "}with probability { $probability }
+      }
+    [two-stage] changed by a matrix that keeps expected frequencies
+   *[none] changed by a matrix of probabilities
+  }
+rank-swap = swapped with one of a near rank in its cell{ $window ->
+    [none] {""}
+   *[other] , at most { $window } % of the ranks away
+  }
+bounded-swap = swapped with one of a rank in its cell that is not near{ $distance ->
+    [0] {""}
+   *[other] , at least { $distance } ranks away
+  }
 centroid = replaced by the { $average } (a category by the most frequent value) of its group{ $least ->
     [0] {""}
    *[other] {" "}of at least { $least }
@@ -148,6 +164,7 @@ fixed-range = the leaf allows hardly any other value
 fixed-noise = the noise is too small to move it
 fixed-constant = the column is constant
 fixed-given = the columns given determine it
+fixed-matrix = its level is seldom changed
 fixed-average = the group has a single value, or the value is the average
 
 # Partitions: which rows share a cell.

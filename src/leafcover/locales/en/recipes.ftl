@@ -105,6 +105,21 @@ ipso = ipso
     .keeps = means, variances and covariances exactly, with fewer rows than egadp needs; no range, no skew
     .hides = as gadp
     .weaknesses = as egadp
+pram = pram
+    .source = Gouweleeuw, Kooiman, Willenborg and De Wolf (1998), Post randomisation for statistical disclosure control: theory and implementation
+    .keeps = the frequencies of every category on average (unless invariant=none); numbers exactly; relations only in part
+    .hides = categories only, as far as their matrix changes them: rare levels more than frequent ones; numbers are released unchanged
+    .weaknesses = the matrix is public: Bayes’ rule finds the most probable original level; record linkage by unchanged numbers
+rank-swap = rank-swap
+    .source = Moore (1996), Controlled data-swapping techniques for masking public use microdata sets
+    .keeps = the values of every number exactly; categories exactly; relations the better the smaller the window
+    .hides = little: an attacker who knows the window finds most people by several numbers; categories are unchanged
+    .weaknesses = record linkage by the windows of several columns; values of others are in the table; extremes stay near extremes
+bounded-swap = bounded-swap
+    .source = Li and Sarkar (2011), Protecting privacy against record linkage disclosure: a bounded swapping approach for numeric data
+    .keeps = the values of every number exactly, in each cell of similar rows; categories exactly; most relations among the numbers
+    .hides = which of the rows of a cell has which number; a row stays in its cell, and categories are unchanged
+    .weaknesses = record linkage within the cell: rows that are too near cannot be the person’s; unchanged columns find the row
 
 round = round
     .source = Hundepool and others (2012), Statistical Disclosure Control; one of the suppression methods in Roy, Performance Analysis of Clustering in Privacy Preserving Data Mining
