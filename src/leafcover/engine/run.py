@@ -22,7 +22,9 @@ from leafcover.engine.statement import (
     recoding_sentences,
     refuse_broken,
     refuse_copied,
+    refuse_lost,
     reversible_sentence,
+    rooms,
     rule_facts,
     statement,
 )
@@ -49,7 +51,6 @@ from leafcover.table.inspection import hidden_people, identifiers
 from leafcover.table.output import replace_values, take_values
 from leafcover.table.recoding import extremes_lost
 from leafcover.table.table import Column, Kind, Table, in_codes_of
-from leafcover.table.unit_layout import UnitLayout
 from leafcover.table.weights import KeptFact, in_classes, kept_facts, weighed, weight_sentences
 from leafcover.tree.predict import leaf_membership
 from leafcover.tree.tree import LeafMembership, Tree
@@ -245,7 +246,7 @@ def run(
     changed = tuple(_column(c, after.get(c.name), order) for c in table)
     untied = Table(changed, roles=table.roles, source=whole.source, units=table.units)
     if plan.units is not None:
-        _refuse_lost(untied, plan.units)
+        refuse_lost(untied, plan.units)
         untied = plan.units.in_range(untied, rows_of_units)
     released = tied.tie(untied if plan.units is None else plan.units.fold(untied, rows_of_units), whole)
     classed = None
@@ -301,15 +302,6 @@ def run(
     )
 
 
-def _refuse_lost(units: Table, layout: UnitLayout) -> None:
-    """Raise an error if a value was dealt to a unit that has no row for it."""
-    for column in units:
-        if (row := layout.presence(column.name)) is not None:
-            size, least = row
-            if (~column.missing & ~(units[size].values >= least)).any():
-                raise InvariantViolated(f"Values of {column.name!r} are lost, so nothing is written: no row has them.")
-
-
 def _carry_out(
     table: Table,
     plan: Plan,
@@ -342,7 +334,8 @@ def _carry_out(
             described = step.perturb.described(whole, step.within.min_rows)
             blocks.append((so_far[step.columns[0]].released, described))
     single = [step.columns[0] for step in plan.steps if len(step.columns) == 1 and not step.perturb.descends]
-    return exchange_forbidden(after, so_far, single, forbidden, root.sub("rules")), fixed, blocks
+    room = {} if plan.units is None else rooms([one.released for one in so_far.values()], plan.units)
+    return exchange_forbidden(after, so_far, single, forbidden, root.sub("rules"), room), fixed, blocks
 
 
 def not_written(table: Table, plan: Plan) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from leafcover.arrays import Array
+from leafcover.arrays import Array, Bools
 from leafcover.errors import InvariantViolated
 from leafcover.messages import catalogue
 from leafcover.partition.base import Partition, PartitionMethod
@@ -25,6 +25,7 @@ from leafcover.table.recoding import FEWEST
 from leafcover.table.rule_search import block_of, check_rule
 from leafcover.table.table import Column, Table
 from leafcover.table.tied_columns import Computed, TiedColumns
+from leafcover.table.unit_layout import UnitLayout
 from leafcover.table.weights import ReleasedWeights
 
 BITS = log(2)  # nats in a bit
@@ -220,6 +221,23 @@ def less_kept(rules: Sequence[RuleFact]) -> Iterator[str]:
                 f"The rule {fact.text!r} was found in {fact.before:.2%} of the rows, but only {fact.after:.2%} of the "
                 "released rows keep it."
             )
+
+
+# In a table of units: which of them have a row for a column.
+
+
+def rooms(units: Iterable[Column], layout: UnitLayout) -> dict[str, Bools]:
+    """Of each column of a table of units, which units have a row for it; no column that all have a row for."""
+    columns = {column.name: column for column in units}
+    found = ((name, layout.presence(name)) for name in columns)
+    return {name: columns[row[0]].values >= row[1] for name, row in found if row is not None}
+
+
+def refuse_lost(units: Table, layout: UnitLayout) -> None:
+    """Raise an error if a value was dealt to a unit that has no row for it."""
+    for name, has_room in rooms(units, layout).items():
+        if (~units[name].missing & ~has_room).any():
+            raise InvariantViolated(f"Values of {name!r} are lost, so nothing is written: no row has them.")
 
 
 # A rule that is kept at the price of true records: hardly anybody shares the values of its columns with somebody else,

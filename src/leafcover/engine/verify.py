@@ -119,7 +119,8 @@ def verify(path: Place, record: Record, *, original: Table | None = None, key: K
     sums = sums if plan.units is None else plan.units.recoded_differences(recoded, sums)
     checks += _guarantees(table, after, plan, places, partitions, sums)
     checks += _promise_checks(plan, table, after, column_promises(plan, recoded, tied), manifest, sums)
-    checks += [_rule_check(fact) for fact in rule_facts(plan, recoded, released, tied)]
+    said = {one["text"]: one["after"] for one in inner.get("rules", [])}
+    checks += [_rule_check(fact, said.get(fact.text, 1.0)) for fact in rule_facts(plan, recoded, released, tied)]
     kept = recoded if plan.units is None else recoded.take(plan.units.kept(tied.untie(recoded)))
     checks += _weight_checks(plan, kept, released)
     if key is not None:
@@ -270,9 +271,9 @@ def _enough(column: Column, share: int) -> bool:
     return bool(held.min(initial=share) >= min(share, max(len(known), 1)))
 
 
-def _rule_check(fact: RuleFact) -> Check:
-    """Whether as many rows keep a rule as before; a declared rule is kept by all."""
-    holds = fact.after >= fact.before if fact.found else not fact.broken
+def _rule_check(fact: RuleFact, said: float) -> Check:
+    """Whether as many rows keep a rule as before, or as the release said; a declared rule is kept by all."""
+    holds = fact.after >= min(fact.before, said) if fact.found else not fact.broken
     return Check(f"rule: {fact.text}", holds, "" if holds else f"{fact.broken:,} released rows break it")
 
 

@@ -180,8 +180,8 @@ class Deal(Perturbation):
             code, size = stage.code, stage.coding.count
             if _by_levels(part, stage):
                 code, size = level_codes(part.columns[0], part.columns[0]), level_count(part.columns[0])
-            swap_new_pairs(taking, *stage.bounds, source, code, levels + ruled, tables + ruled_tables, size, words())
-            given = (taking, stage.trees.parent, stage.trees.first, source, code)  # rules hold even where tables do not
+            swap_new_pairs(taking, *stage.bounds(), source, code, levels + ruled, tables + ruled_tables, size, words())
+            given = (taking, *stage.bounds(of_rules=True), source, code)  # rules hold even where tables do not
             if ruled and swap_new_pairs(*given, ruled, ruled_tables, size, words(), search_all=True) and of_rules:
                 first = ruled[:of_rules], ruled_tables[:of_rules]  # what later columns need comes second
                 swap_new_pairs(*given, *first, size, words(), search_all=True)

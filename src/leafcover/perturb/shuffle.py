@@ -25,7 +25,7 @@ from leafcover.perturb.base import (
     missing_moved,
     perturbation,
 )
-from leafcover.table.column_rules import level_codes
+from leafcover.table.column_rules import level_codes, level_count
 from leafcover.table.table import Column
 
 
@@ -177,12 +177,22 @@ def exchange_forbidden(
     dealt: Sequence[str],
     forbidden: Forbidden,
     draws: Draws,
+    room: Mapping[str, Bools] | None = None,
 ) -> dict[str, Changed]:
-    """The changed columns, after rows with a forbidden pair of levels exchanged values of ``dealt`` columns."""
+    """The changed columns, after rows with a forbidden pair of levels exchanged values of ``dealt`` columns.
+
+    ``room`` says of some columns which rows may have a value: the others keep none.
+    """
     names = dict.fromkeys(name for both in forbidden for name in both)
     if not names:
         return dict(after)
     levels = {name: level_codes(released[name].released, released[name].original) for name in names}
+    for name, has_room in (room or {}).items():
+        if name in levels:
+            known = np.arange(level_count(released[name].original)) < level_count(released[name].original) - 1
+            levels[there := f"room of {name}"] = has_room.astype(np.int32)
+            pairs = np.stack([known, np.zeros_like(known)])
+            forbidden = {**forbidden, (there, name): pairs, (name, there): pairs.T}
     words = draws.words(np.arange(len(levels[next(iter(names))])))
     moved = exchanged_rows(levels, forbidden, dealt, words)
     return {name: one.taken(moved[name]) if name in moved else one for name, one in after.items()}

@@ -339,14 +339,14 @@ class Stage:
     leaf: Codes  # (rows,) the leaf of each original row; the same array as ``start`` without splits
     is_final: bool = False  # the values of a code are dealt: no trees are grown and no figures compared
     kept: Bools | None = None  # (nodes,) splits across which no values are exchanged; None without such splits
+    is_among: bool = False  # the first split says which rows may have a value: no value is exchanged across it at all
 
-    @property
-    def bounds(self) -> tuple[Codes, Codes]:
+    def bounds(self, *, of_rules: bool = False) -> tuple[Codes, Codes]:
         """The parent and the first child of each node, as far as values may be exchanged between children."""
         parent, first = self.trees.parent, self.trees.first
-        if self.kept is None:
-            return parent, first
-        return np.where((parent >= 0) & self.kept[parent], -1, parent), np.where(self.kept, -1, first)
+        cut = np.zeros(len(parent), np.bool_) if self.kept is None or of_rules else self.kept
+        cut = cut | (parent < 0) if self.is_among else cut
+        return np.where((parent >= 0) & cut[parent], -1, parent), np.where(cut, -1, first)
 
     @property
     def parameters(self) -> int:
@@ -514,7 +514,7 @@ def stages_of(
             trees, leaf, kept = grow_below(binned, target, classes, start, keep(start, cells, code), **how)
         else:
             trees, leaf = grow_binary(binned, target, classes, start, cells, **how)
-        found.append(Stage(coding, start, code, trees, leaf, kept=kept))
+        found.append(Stage(coding, start, code, trees, leaf, kept=kept, is_among=among is not None and not found))
         start, cells = code, coding.count
         if part_price is not None and not column.is_category:
             price, one_level = part_price, False
