@@ -101,6 +101,12 @@ CONTENDERS: tuple[Contender, ...] = (
         works.ours("hybrid"),
     ),
     Contender(
+        "framework-gadp",
+        "ours",
+        "The extended Framework: numbers of a leaf drawn together from a normal distribution, inside the leaf.",
+        works.ours("framework-gadp"),
+    ),
+    Contender(
         "gadp",
         "ours",
         "Numbers drawn from a normal distribution given the categories, which are unchanged.",

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from leafcover.partition.microaggregation import InOrder, KMeans, Mdav, Strata, VariableMdav
     from leafcover.perturb.additive import Additive, Multiplicative
     from leafcover.perturb.bounded import Bounded
+    from leafcover.perturb.bounded_normal import BoundedGadp
     from leafcover.perturb.cell_key import PerturbationTable
     from leafcover.perturb.centroid import Centroid
     from leafcover.perturb.conditional_normal import Egadp, Gadp
@@ -65,6 +66,7 @@ _HOMES = {
     "BottomCode": "leafcover.recode.numbers",
     "Bounded": "leafcover.perturb.bounded",
     "BoundedSwap": "leafcover.perturb.swap",
+    "BoundedGadp": "leafcover.perturb.bounded_normal",
     "Centroid": "leafcover.perturb.centroid",
     "Conditional": "leafcover.partition.leaves",
     "Correlated": "leafcover.perturb.correlated_noise",
@@ -138,6 +140,7 @@ __all__ = [
     "BottomCode",
     "Bounded",
     "BoundedSwap",
+    "BoundedGadp",
     "Centroid",
     "Conditional",
     "Correlated",

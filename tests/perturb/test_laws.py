@@ -14,6 +14,7 @@ from leafcover.partition.leaves import Leaves, Whole
 from leafcover.perturb.additive import Additive, Multiplicative
 from leafcover.perturb.base import Chunk
 from leafcover.perturb.bounded import Bounded
+from leafcover.perturb.bounded_normal import BoundedGadp
 from leafcover.perturb.centroid import Centroid
 from leafcover.perturb.conditional_normal import Egadp, Gadp
 from leafcover.perturb.correlated_noise import Correlated
@@ -53,6 +54,8 @@ NOISES = {
     "hybrid": (Geometric("hybrid"), NUMBERS),
     "deal": (Deal(), (*NUMBERS, *CATEGORIES)),
     "deal, rare numbers too": (Deal(share=1), (*NUMBERS, *CATEGORIES)),
+    "bounded gadp": (BoundedGadp(), NUMBERS),
+    "bounded gadp, small cells": (BoundedGadp(similarity=0.0, own_from=1000), NUMBERS),
     "gadp": (Gadp(), NUMBERS),
     "gadp, given": (Gadp(given=("job", "town"), similarity=0.3), NUMBERS),
     "egadp": (Egadp(given=("town",), similarity=0.3), NUMBERS),
@@ -74,11 +77,7 @@ SPLITS = {
 }
 REVERSIBLE = {name for name, (noise, _) in NOISES.items() if noise.reversible}  # no values are likelier than others
 DRAWS_NOTHING = {name for name, (noise, _) in NOISES.items() if noise.deterministic}
-CONTINUOUS = {
-    "additive, laplace",
-    "multiplicative, normal",
-    "egadp",
-}  # no value comes twice; their own tests ask for shares
+CONTINUOUS = {"additive, laplace", "multiplicative, normal"}  # no value comes twice; their own tests ask for shares
 EXACT = {"egadp", "ipso"}  # exact moments bind the rows of a small part, whose likelihood is that of many rows
 IMPOSSIBLE = {("detective", "whole"), ("detective", "refined")}  # siblings need leaves of a tree
 DEALT = {name for name, (noise, _) in NOISES.items() if not noise.descends}  # needs cells that place released rows

@@ -56,6 +56,7 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
         **({"only_recoded": list(release.only_recoded)} if release.only_recoded else {}),
         "no_values": list(release.no_values),
         "guarantees": _guarantees(release),
+        **_not_guaranteed(release),
         **_recodings(release.plan),
         "rules": [
             {"rule": r.text, "kept": _coarse(r.after, r.rows)} | ({"computed": r.computed} if r.computed else {})
@@ -239,6 +240,12 @@ def _coarse(share: float, rows: int) -> float:
 
 def _guarantees(release: Release) -> list[str]:
     return list(dict.fromkeys(one for step in release.plan.steps for one in step.perturb.guarantees))
+
+
+def _not_guaranteed(release: Release) -> dict[str, list[str]]:
+    """What the published methods are said to preserve and these do not."""
+    found = list(dict.fromkeys(one for step in release.plan.steps for one in step.perturb.not_guaranteed))
+    return {"not_guaranteed": found} if found else {}
 
 
 # The fields that a manifest must have before a release can be checked or measured; a damaged one is a one-line error.

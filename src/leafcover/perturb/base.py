@@ -337,6 +337,11 @@ class Perturbation(ABC):
         """The guarantees, in words."""
         return () if self.moves_missing else ("missing stays missing",)
 
+    @property
+    def not_guaranteed(self) -> tuple[str, ...]:
+        """What the published method is said to preserve and this one does not, in words."""
+        return ()
+
     def describe(self, *, detailed: bool = True) -> str:
         """What happens to a value, to complete "each value is"; with parameters if ``detailed``."""
         return f"changed by {PERTURBATIONS.name_of(type(self)) or type(self).__name__}"
@@ -411,6 +416,7 @@ PERTURBATIONS: Registry[type[Perturbation]] = Registry(
     "leafcover.perturb.conditional_normal",
     "leafcover.perturb.pram",
     "leafcover.perturb.swap",
+    "leafcover.perturb.bounded_normal",
 )
 
 Method = TypeVar("Method", bound=type[Perturbation])

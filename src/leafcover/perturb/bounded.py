@@ -286,16 +286,16 @@ class Bounded(Perturbation):
             moving &= part.cells.mixed[part.cells.label] | np.isfinite(low) | np.isfinite(high)
         return moving
 
-    def _rail(self, part: Chunk, column: Column, summary: Summary, moving: Bools) -> "_Rail":
+    def _rail(self, part: Chunk, column: Column, summary: Summary, moving: Bools) -> "Rail":
         low, high = (end[moving] for end in part.ranges(column.name))
         values = column.values[moving]
         if self.scale == "rank":
             distinct, counts = summary[column.name]
-            return _Rail.of_ranks(values, low, high, distinct, counts, self.spread)
-        return _Rail.of_range(values, low, high, column, self.spread)
+            return Rail.of_ranks(values, low, high, distinct, counts, self.spread)
+        return Rail.of_range(values, low, high, column, self.spread)
 
 
-class _Rail(NamedTuple):
+class Rail(NamedTuple):
     """The points each value may move to: its own position, their number, and the values they represent."""
 
     place: Array  # position of the value itself, from 0
@@ -307,7 +307,8 @@ class _Rail(NamedTuple):
     ranks: tuple[Array, Array] | None  # distinct values, and the number of values below each
 
     @classmethod
-    def of_range(cls, values: Floats, low: Floats, high: Floats, column: Column, spread: float) -> "_Rail":
+    def of_range(cls, values: Floats, low: Floats, high: Floats, column: Column, spread: float) -> "Rail":
+        """The points of a range: of the column's grid, or a fixed number."""
         bottom, top = column.domain
         if column.grid is not None:
             ends = np.array([bottom, top])
@@ -326,7 +327,8 @@ class _Rail(NamedTuple):
     @classmethod
     def of_ranks(
         cls, values: Floats, low: Floats, high: Floats, distinct: Floats, counts: Rows, spread: float
-    ) -> "_Rail":
+    ) -> "Rail":
+        """The ranks of the values in a range."""
         below = np.concatenate([[0], np.cumsum(counts)])
         first = below[np.searchsorted(distinct, low, side="right")]
         last = below[np.searchsorted(distinct, high, side="right")]
@@ -334,6 +336,29 @@ class _Rail(NamedTuple):
         middle = np.floor((below[at] + below[at + 1] - 1) / 2.0)  # the middle of the ranks that share the value
         size = (last - first).astype(np.float64)
         return cls(middle - first, size, spread * (size - 1), first.astype(np.float64), last, None, (distinct, below))
+
+    def take(self, rows: Array) -> "Rail":
+        """The same for a subset of the rows."""
+        return self._replace(
+            place=self.place[rows],
+            size=self.size[rows],
+            spread=self.spread[rows],
+            first=self.first[rows],
+            last=self.last[rows],
+        )
+
+    def points(self, column: Column) -> Floats:
+        """Points in a distance of 1, of a range."""
+        if column.grid is not None:
+            return np.full(len(self.place), 1 / column.grid.step)
+        width = self.last / 2 - self.first / 2
+        return np.where(width > 0, (FINE - 1) / 2 / np.where(width > 0, width, 1.0), 0.0)
+
+    def place_of(self, values: Floats, column: Column) -> Floats:
+        """The positions of numbers between the points of a range, or beyond its ends."""
+        if column.grid is not None:
+            return np.asarray(values / column.grid.step - self.first)
+        return _share(values, self.first, self.last) * (FINE - 1)
 
     def value(self, new: Rows) -> Floats:
         """The values at the new positions."""

@@ -286,6 +286,11 @@ class Gadp(_ConditionalNormal):
         """The guarantees."""
         return free_promises(self.on_grid)
 
+    @property
+    def not_guaranteed(self) -> tuple[str, ...]:
+        """Ranges and shapes are not kept, and moments only on average."""
+        return ("means and covariances are kept on average, not exactly", "values may leave the range of their column")
+
     def change(self, part: Chunk, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
         """Draw every known value anew."""
         normals = [Normal().inverse(draws.sub(column.name).uniform(part.rows)) for column in part.columns]

@@ -8,7 +8,7 @@ from typing import Any
 
 from leafcover.recipes.cells import cells
 from leafcover.recipes.cover import cover
-from leafcover.recipes.framework import detective, forest, framework, framework_paper, random
+from leafcover.recipes.framework import detective, forest, framework, framework_gadp, framework_paper, random
 from leafcover.recipes.gadp import egadp, gadp, ipso
 from leafcover.recipes.microaggregation import microaggregate, microaggregate_univariate, perturbation_tree
 from leafcover.recipes.noise import (
@@ -38,6 +38,7 @@ __all__ = [
     "egadp",
     "forest",
     "framework",
+    "framework_gadp",
     "framework_paper",
     "gadp",
     "generalise",

@@ -16,6 +16,7 @@ from leafcover.errors import PlanError
 from leafcover.partition.forest import Forest
 from leafcover.partition.leaves import Leaves, Whole
 from leafcover.perturb.bounded import Boundary, Bounded
+from leafcover.perturb.bounded_normal import BoundedGadp
 from leafcover.perturb.redraw import Redraw
 from leafcover.perturb.shuffle import Shuffle
 from leafcover.recipes.plan import Plan, Step, free_columns
@@ -180,6 +181,73 @@ def framework_paper(
     return Plan(*plan.steps)
 
 
+@recipe("framework-gadp")
+def framework_gadp(
+    table: Table,
+    *,
+    target: str,
+    similarity: float = 0.35,
+    min_cell: int = 5,
+    own_from: int = 20,
+    siblings: float = 0.2,
+    cousins: int = 1,
+    others: float = 0.0,
+    class_noise: ClassNoise = "rpt",
+    bins: int | None = None,
+) -> Plan:
+    """The extended Framework of Islam and Brankovic (2004): GADP in every leaf keeps correlations; rows stay there.
+
+    All numbers of a leaf are drawn together with its means and correlations, inside the leaf and the domain. DETECTIVE
+    perturbs categories, and the class is permuted within its leaf.
+
+    Parameters
+    ----------
+    table : Table or frame
+        The table to write a plan for.
+    target : str
+        The column whose rules the release preserves. It may be left out if a column has the role "target".
+    similarity : float, default 0.35
+        How much of the difference between a number and the mean of its leaf is released: their correlation, at least 0
+        and below 1.
+    min_cell : int, default 5
+        The minimum number of rows in a cell. Smaller leaves are pooled.
+    own_from : int, default 20
+        A leaf of at least so many rows has its own covariance. A smaller one has a mean of its own covariance and that
+        within all leaves, in proportion to its rows.
+    siblings : float, default 0.2
+        The probability that a category becomes a majority value of another leaf with the same parent: DETECTIVE's p.
+    cousins : int, default 1
+        With 2, 3, ... the probability ``siblings`` is also divided among more distant leaves.
+    others : float, default 0
+        The probability that a category becomes any other value: DETECTIVE's v.
+    class_noise : {"rpt", "ppt", "alpt"}, default "rpt"
+        How the target is perturbed within a cell: permuted, drawn by its frequencies there, or drawn as the majority
+        except with the table's overall minority share.
+    bins : int, optional
+        Group a numeric target into this many classes of about equal size. Required if it has more than 10 distinct
+        values.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> plan = lc.recipes.framework_gadp(table, target="union")
+    >>> plan.steps[0].columns, type(plan.steps[0].perturb).__name__
+    (('wage', 'education', 'experience', 'age'), 'BoundedGadp')
+    """
+    target = column_name("target", target)
+    within = Leaves(of=target, min_cell=min_cell, bins=bins)
+    numbers = [c.name for c in free_columns(table, target) if not c.is_category]
+    gadp = BoundedGadp(similarity=similarity, own_from=own_from)
+    drawn = [Step(numbers, within=within, perturb=gadp)] if numbers else []
+    redraw = Redraw(siblings=siblings, cousins=cousins, others=others)
+    return Plan(*drawn, *_label_steps(table, target, within, redraw, class_noise, keep=True))
+
+
 @recipe("detective")
 def detective(
     table: Table,
@@ -293,12 +361,19 @@ def steps_within(
     ranks = [c.name for c in numbers if c.name in by_rank]
     steps = [Step(ranges, within=within, perturb=replace(changes.numbers, scale="range"))] if ranges else []
     steps += [Step(ranks, within=within, perturb=replace(changes.numbers, scale="rank"))] if ranks else []
+    return [*steps, *_label_steps(table, target, within, changes.categories, changes.target, keep=keep)]
+
+
+def _label_steps(
+    table: Table, target: str, within: Leaves | Forest, redraw: Redraw, noise: ClassNoise, *, keep: bool
+) -> list[Step]:
+    """Perturb categories within their own trees (and the cells: ``keep``), and the class within the cells."""
     categories = [c for c in free_columns(table, target) if c.is_category]
-    steps += [
+    steps = [
         Step(
             c.name,
             within=_own_leaves(table, c.name, within.min_cell),
-            perturb=changes.categories,
+            perturb=redraw,
             keep=[within] if keep else [],
         )
         for c in categories
@@ -307,7 +382,7 @@ def steps_within(
     # A category with more levels gets no tree: its values are permuted within the cells.
     steps += [Step(c.name, within=within, perturb=Shuffle()) for c in categories if len(c.levels) > MOST_CLASSES]
     if table.roles.get(target) != "unchanged":
-        steps.append(_class_step(table[target], within, changes.target))
+        steps.append(_class_step(table[target], within, noise))
     return steps
 
 

@@ -51,6 +51,7 @@ GRIDS: Mapping[str, tuple[Settings, ...]] = MappingProxyType(
         "scale": _each("spread", 0.5, 2.0),
         "rotate": _each("standardised", False, True),
         "hybrid": _each("spread", 0.5, 2.0),
+        "framework-gadp": _each("similarity", 0.0, 0.3, 0.6, 0.9),
         "gadp": _each("similarity", 0.0, 0.3, 0.6, 0.9),
         "egadp": _each("similarity", 0.0, 0.3, 0.6, 0.9),
         "pram": _each("probability", 0.1, 0.2, 0.4, 0.8),

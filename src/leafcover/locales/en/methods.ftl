@@ -42,6 +42,10 @@ gadp = drawn from a normal distribution with the relations of its column{ $given
     [none] {""}
    *[other] {" "}(similarity { $similarity })
   }
+bounded-gadp = drawn from a normal distribution with the means and correlations of its cell, within the range its leaf allows{ $similarity ->
+    [none] {""}
+   *[other] {" "}(similarity { $similarity })
+  }
 egadp = drawn from a normal distribution with exactly the means and covariances of its column{ $given ->
     [0] {""}
     [one] , given one other column

@@ -1,0 +1,241 @@
+"""GADP inside cells, bounded by their boxes: the numbers of the extended Framework.
+
+Islam and Brankovic (2004) apply GADP in every leaf "where the domain of each LINA is bounded by the conditional values
+for that leaf". Nothing is given, so a leaf's numbers become Y = m + α (X - m) + N: m is the leaf's mean, α the
+similarity, and N is normal with (1 - α²) times the leaf's covariance. How a leaf bounds its values is not said. Here a
+row is drawn until all of its numbers are inside the leaf and the domain; after some tries its numbers are drawn one by
+one, each inside.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import sqrt
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from leafcover.arrays import Array, Bools, Floats, Rows
+from leafcover.cells import Cells
+from leafcover.errors import ValueOutOfRange
+from leafcover.keyed_random import Draws
+from leafcover.perturb.base import Changed, Chunk, Perturbation, Promise, Scope, Summary, methods, perturbation
+from leafcover.perturb.bounded import Normal, Rail, fitted
+from leafcover.perturb.covariance import Unit, known_of, positive_semidefinite, square_root
+from leafcover.table.table import Column, Kind
+
+TRIES = 30  # of a row as a whole
+MOST_FROM = 1_000_000
+
+
+class _CellSums(NamedTuple):
+    """For each cell and every two numbers: the rows that have both, the sums of the first, and of the products."""
+
+    names: tuple[str, ...]
+    counts: Floats  # (cells, numbers, numbers)
+    sums: Floats
+    products: Floats  # of differences from the first number's mean in its cell
+
+
+@dataclass(frozen=True, eq=False)
+class InCells:
+    """The means of numbers in every cell, and the root of their covariance, in halves of the domains."""
+
+    names: tuple[str, ...]
+    means: Floats  # (cells, numbers)
+    covariance: Floats  # (cells, numbers, numbers)
+    root: Floats
+
+
+@perturbation("bounded-gadp")
+@dataclass(frozen=True)
+class BoundedGadp(Perturbation):
+    """GADP within each cell, inside its box and the domain: numbers drawn with the means and correlations of the cell.
+
+    A row is drawn until all of its numbers are inside, at most 30 times; then its numbers are drawn one by one. This
+    moves means and shrinks variances where the box or the domain cuts off much of the normal distribution.
+
+    Parameters
+    ----------
+    similarity : float, default 0.35
+        How much of the difference between a number and the mean of its cell is released: their correlation, at least 0
+        and below 1.
+    own_from : int, default 20
+        A cell of at least so many rows has its own covariance. A smaller one has a mean of its own covariance and that
+        within all cells, in proportion to its rows: one row alone has that of all cells.
+
+    Examples
+    --------
+    Every row keeps its leaf of the tree.
+
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> step = lc.Step(["age", "wage"], within=lc.Leaves(of="occupation"), perturb=lc.BoundedGadp())
+    >>> release = lc.release(table, lc.Plan(step), seed=7)
+    >>> release.trees[0].kept
+    1.0
+    """
+
+    frozen_id: ClassVar[str] = "bounded-gadp"
+    kinds: ClassVar[frozenset[Kind]] = frozenset({"number", "date", "time"})
+    keeps_boxes: ClassVar[bool] = True
+    joint: ClassVar[bool] = True
+    new_values: ClassVar[Promise] = "drawn"
+    similarity: float = 0.35
+    own_from: int = 20
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.similarity < 1:
+            raise ValueOutOfRange("BoundedGadp.similarity", self.similarity, "at least 0 and below 1")
+        if not 2 <= self.own_from <= MOST_FROM:
+            raise ValueOutOfRange("BoundedGadp.own_from", self.own_from, f"a number of rows from 2 to {MOST_FROM:,}")
+
+    def describe(self, *, detailed: bool = True) -> str:
+        """What happens to a value."""
+        return methods()("bounded-gadp", similarity=f"{self.similarity:g}" if detailed else "none")
+
+    @property
+    def why_fixed(self) -> str:
+        """The allowed range is too narrow."""
+        return methods()("fixed-range")
+
+    @property
+    def scope(self) -> Scope:
+        """The moments of a cell need all of its rows."""
+        return "cell"
+
+    @property
+    def guarantees(self) -> tuple[str, ...]:
+        """The guarantees."""
+        return ("every value stays in its box and domain and on its grid", "missing stays missing")
+
+    @property
+    def not_guaranteed(self) -> tuple[str, ...]:
+        """Moments are those of GADP only as far as bounds and small cells allow."""
+        return (
+            "means and covariances are not exact: rows outside their leaf or the domain are drawn again",
+            f"cells of fewer than {self.own_from} rows share their covariances with all cells",
+        )
+
+    def fit(self, part: Chunk) -> Summary:
+        """Sums of each cell, which is in one chunk."""
+        label, count, many = part.cells.label, part.cells.count, len(part.columns)
+        scaled = [Unit.of(column).scaled(column.values) for column in part.columns]
+        known = known_of(part.columns)
+        counts, sums, products = (np.zeros((count, many, many)) for _ in range(3))
+        rows = np.array([np.bincount(label, one, minlength=count) for one in known])
+        totals = [
+            np.bincount(label, np.where(there, x, 0.0), minlength=count) for there, x in zip(known, scaled, strict=True)
+        ]
+        means = np.array(totals) / np.maximum(rows, 1)
+        apart = [np.where(there, x - m[label], 0.0) for there, x, m in zip(known, scaled, means, strict=True)]
+        for i in range(many):
+            for j in range(many):
+                both = known[i] & known[j]
+                counts[:, i, j] = np.bincount(label, both, minlength=count)
+                sums[:, i, j] = totals[i] if i == j else np.bincount(label, apart[i] * both, minlength=count)
+                products[:, i, j] = np.bincount(label, apart[i] * apart[j], minlength=count)
+        return _CellSums(tuple(column.name for column in part.columns), counts, sums, products)
+
+    def merge(self, one: Summary, other: Summary) -> Summary:
+        """Each cell is in one of the two chunks; in the other its sums are 0."""
+        return _CellSums(one.names, *(a + b for a, b in zip(one[1:], other[1:], strict=True)))
+
+    def finalize(self, summary: Summary, cells: Cells) -> Summary:
+        """The mean and the covariance of every cell; a small cell's covariance is drawn towards that of all."""
+        names, counts, sums, products = summary
+        diagonal = np.arange(len(names))
+        rows = counts[:, diagonal, diagonal]
+        means = sums[:, diagonal, diagonal] / np.maximum(rows, 1)
+        offset = sums.copy()
+        offset[:, diagonal, diagonal] = 0.0  # differences from a mean add up to 0
+        apart = products - offset * np.swapaxes(offset, 1, 2) / np.maximum(counts, 1)
+        own = apart / np.maximum(counts - 1, 1)
+        free = np.maximum((counts - 1).clip(0).sum(axis=0), 1)
+        share = np.minimum((rows.max(axis=1, initial=0) - 1).clip(0) / (self.own_from - 1), 1.0)[:, None, None]
+        covariance = positive_semidefinite(share * own + (1 - share) * apart.sum(axis=0) / free)
+        return InCells(names, means, covariance, square_root(covariance))
+
+    def change(self, part: Chunk, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
+        """Draw every row until its known numbers are inside, then those that are not one by one."""
+        tracks = [self._track(part, column, summary) for column in part.columns]
+        known, sources = known_of(part.columns), [draws.sub(column.name) for column in part.columns]
+        found = np.zeros(known.shape)
+        waiting = np.flatnonzero(known.any(axis=0))
+        for attempt in range(TRIES):
+            normals = [Normal().inverse(one.uniform(part.rows[waiting], attempt)) for one in sources]
+            new = self._drawn(part, summary, tracks, normals, waiting)
+            inside = self._inside(tracks, known, new, waiting)
+            found[:, waiting[inside]] = new[:, inside]
+            waiting = waiting[~inside]
+            if not len(waiting):
+                break
+        for at, (track, source) in enumerate(zip(tracks, sources, strict=True)):
+            rows = waiting[known[at, waiting]]
+            u = source.uniform(part.rows[rows], TRIES)
+            found[at, rows] = fitted(track.mean[rows], track.rail.size[rows], track.spread[rows], u, Normal(), "redraw")
+        return {c.name: Changed(t.values(c, new)) for c, t, new in zip(part.columns, tracks, found, strict=True)}
+
+    def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
+        """The product over columns of the probability of each released value inside its range, given the row's own.
+
+        That rows are drawn until all of their numbers are inside relates the columns a little, which is left out.
+        """
+        total = np.ones(len(part))
+        for column in part.columns:
+            new = released[column.name]
+            total[column.missing != np.isnan(new)] = 0.0
+            known = ~column.missing & ~np.isnan(new)
+            track = self._track(part, column, summary)
+            chance = track.centred.take(known).chance(new[known], Normal(), "redraw")
+            total[known] *= np.where(track.moves[known], chance, new[known] == column.values[known])
+        return total
+
+    def _track(self, part: Chunk, column: Column, summary: InCells) -> "_Track":
+        low, high = part.ranges(column.name)
+        unit, at, label = Unit.of(column), summary.names.index(column.name), part.cells.label
+        rail = Rail.of_range(np.where(column.missing, column.domain[0], column.values), low, high, column, 1.0)
+        middle = summary.means[label, at]
+        mean = middle + self.similarity * (unit.scaled(column.values) - middle)
+        deviation = unit.half * sqrt(1 - self.similarity**2) * np.sqrt(summary.covariance[label, at, at])
+        points = rail.points(column)
+        place = rail.place_of(np.where(column.missing, rail.place, unit.value(mean)), column)
+        return _Track(rail, place, np.minimum(deviation * points, 1e15), unit.half * points, deviation > 0)
+
+    def _drawn(
+        self, part: Chunk, summary: InCells, tracks: list["_Track"], normals: list[Floats], rows: Rows
+    ) -> Floats:
+        """(columns, rows) the points that some rows move to."""
+        label, found = part.cells.label[rows], np.empty((len(tracks), len(rows)))
+        at = [summary.names.index(column.name) for column in part.columns]
+        for one, track in enumerate(tracks):
+            noise = sum(summary.root[label, at[one], at[k]] * normals[k] for k in range(len(tracks)))
+            found[one] = np.rint(track.mean[rows] + sqrt(1 - self.similarity**2) * track.unit[rows] * noise)
+        return found
+
+    def _inside(self, tracks: list["_Track"], known: Bools, new: Floats, rows: Rows) -> Bools:
+        """Whether all known numbers of a row are inside."""
+        found = np.ones(len(rows), np.bool_)
+        for at, track in enumerate(tracks):
+            found &= ~known[at, rows] | ~track.moves[rows] | ((new[at] >= 0) & (new[at] < track.rail.size[rows]))
+        return found
+
+
+class _Track(NamedTuple):
+    """Where the numbers of a column may move, in points of their grids."""
+
+    rail: Rail
+    mean: Floats  # of the normal distribution
+    spread: Floats  # its standard deviation
+    unit: Floats  # points in half of the domain
+    moves: Bools  # whether the cell has more than one value
+
+    @property
+    def centred(self) -> Rail:
+        """The rail of a value that moves around the mean."""
+        return self.rail._replace(place=self.mean, spread=self.spread)
+
+    def values(self, column: Column, points: Floats) -> Floats:
+        """The numbers at some points; those of a cell with a single value, and missing ones, stay."""
+        stays = column.missing | ~self.moves
+        new = self.rail.value(np.where(stays, 0, points).astype(np.int64))
+        return np.where(stays, column.values, new)
