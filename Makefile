@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SITE := .venv/site
 
-.PHONY: help demo docs test test-all check browser postgresql bench audit scoreboard nist identifiers units rules counts suppression clustering forests response reconstruction collector pictures clean
+.PHONY: help demo docs test test-all check browser postgresql bench audit scoreboard nist identifiers units rules counts suppression clustering extended-framework forests response reconstruction collector pictures clean
 
 help:            ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -102,6 +102,9 @@ counts: .venv/developer ## what differencing recovers from tables of counts; wri
 
 clustering: .venv/developer ## clusters after each method, as in Roy; writes docs/results/clustering.md
 	$(BIN)/python benchmarks/clustering.py
+
+extended-framework: .venv/developer ## correlations that the Framework and its extension keep; writes docs/results/extended-framework.md
+	$(BIN)/python benchmarks/extended_framework.py
 
 forests: .venv/developer ## what releases keep of a forest, as in Fletcher and Islam (2015); writes docs/results/forest-comparison.md
 	$(BIN)/python benchmarks/forests.py

@@ -337,16 +337,6 @@ class Rail(NamedTuple):
         size = (last - first).astype(np.float64)
         return cls(middle - first, size, spread * (size - 1), first.astype(np.float64), last, None, (distinct, below))
 
-    def take(self, rows: Array) -> "Rail":
-        """The same for a subset of the rows."""
-        return self._replace(
-            place=self.place[rows],
-            size=self.size[rows],
-            spread=self.spread[rows],
-            first=self.first[rows],
-            last=self.last[rows],
-        )
-
     def points(self, column: Column) -> Floats:
         """Points in a distance of 1, of a range."""
         if column.grid is not None:

@@ -18,8 +18,10 @@ from leafcover.arrays import Array, Bools, Floats, Rows
 from leafcover.cells import Cells
 from leafcover.errors import ValueOutOfRange
 from leafcover.keyed_random import Draws
+from leafcover.perturb.additive import SMALLEST_STEP
 from leafcover.perturb.base import Changed, Chunk, Perturbation, Promise, Scope, Summary, methods, perturbation
-from leafcover.perturb.bounded import Normal, Rail, fitted
+from leafcover.perturb.bounded import FINE, LEAST, Normal, Rail, between, fitted
+from leafcover.perturb.conditional_normal import normal_chance, same_known
 from leafcover.perturb.covariance import Unit, known_of, positive_semidefinite, square_root
 from leafcover.table.table import Column, Kind
 
@@ -176,29 +178,50 @@ class BoundedGadp(Perturbation):
         return {c.name: Changed(t.values(c, new)) for c, t, new in zip(part.columns, tracks, found, strict=True)}
 
     def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
-        """The product over columns of the probability of each released value inside its range, given the row's own.
+        """The probability of the released values: of the normal distribution, divided by that of each range.
 
-        That rows are drawn until all of their numbers are inside relates the columns a little, which is left out.
+        That rows are drawn until all of their numbers are inside at once relates the columns a little more.
         """
-        total = np.ones(len(part))
-        for column in part.columns:
+        tracks = [self._track(part, column, summary) for column in part.columns]
+        total, shown = np.ones(len(part)), np.zeros((len(tracks), len(part)), np.bool_)
+        apart = np.zeros(shown.shape)
+        for at, (column, track) in enumerate(zip(part.columns, tracks, strict=True)):
             new = released[column.name]
             total[column.missing != np.isnan(new)] = 0.0
             known = ~column.missing & ~np.isnan(new)
-            track = self._track(part, column, summary)
-            chance = track.centred.take(known).chance(new[known], Normal(), "redraw")
-            total[known] *= np.where(track.moves[known], chance, new[known] == column.values[known])
-        return total
+            total[known & ~track.moves & (new != column.values)] = 0.0
+            shown[at] = known & track.moves
+            total[shown[at]] *= track.within(column, new, shown[at])
+            apart[at] = Unit.of(column).scaled(new) - self._means(part, column, summary)
+        return total * self._joint(part, apart, shown, summary)
+
+    def _joint(self, part: Chunk, apart: Floats, shown: Bools, summary: InCells) -> Floats:
+        """(rows,) the probability of numbers so far from their means; (columns, rows)."""
+        found, label = np.ones(len(part)), part.cells.label
+        at = [summary.names.index(column.name) for column in part.columns]
+        steps = np.array([_step(column) / (Unit.of(column).half or 1.0) for column in part.columns])
+        for cell in np.flatnonzero(np.bincount(label)):
+            here = np.flatnonzero(label == cell)
+            covariance = (1 - self.similarity**2) * summary.covariance[cell][np.ix_(at, at)]
+            for columns, some in same_known(shown[:, here]):
+                rows, both = here[some], np.ix_(columns, columns)
+                found[rows] = normal_chance(apart[np.ix_(columns, rows)], covariance[both], steps[columns])
+        return found
+
+    def _means(self, part: Chunk, column: Column, summary: InCells) -> Floats:
+        """The mean of each row's normal distribution, in halves of the domain; nan if its number is missing."""
+        middle = summary.means[part.cells.label, summary.names.index(column.name)]
+        found: Floats = middle + self.similarity * (Unit.of(column).scaled(column.values) - middle)
+        return found
 
     def _track(self, part: Chunk, column: Column, summary: InCells) -> "_Track":
         low, high = part.ranges(column.name)
         unit, at, label = Unit.of(column), summary.names.index(column.name), part.cells.label
+        mean = unit.value(self._means(part, column, summary))
         rail = Rail.of_range(np.where(column.missing, column.domain[0], column.values), low, high, column, 1.0)
-        middle = summary.means[label, at]
-        mean = middle + self.similarity * (unit.scaled(column.values) - middle)
         deviation = unit.half * sqrt(1 - self.similarity**2) * np.sqrt(summary.covariance[label, at, at])
         points = rail.points(column)
-        place = rail.place_of(np.where(column.missing, rail.place, unit.value(mean)), column)
+        place = rail.place_of(np.where(column.missing, rail.place, mean), column)
         return _Track(rail, place, np.minimum(deviation * points, 1e15), unit.half * points, deviation > 0)
 
     def _drawn(
@@ -229,13 +252,23 @@ class _Track(NamedTuple):
     unit: Floats  # points in half of the domain
     moves: Bools  # whether the cell has more than one value
 
-    @property
-    def centred(self) -> Rail:
-        """The rail of a value that moves around the mean."""
-        return self.rail._replace(place=self.mean, spread=self.spread)
+    def within(self, column: Column, new: Floats, rows: Bools) -> Floats:
+        """1 over the probability of the range, for some rows; 0 for a number outside it."""
+        place, size, mean, spread = (
+            one[rows] for one in (self.rail.place_of(new, column), self.rail.size, self.mean, self.spread)
+        )
+        spread = np.maximum(spread, LEAST)
+        inside = between(Normal(), (-0.5 - mean) / spread, (size - 0.5 - mean) / spread)
+        return np.where((place > -0.5) & (place < size - 0.5), 1 / np.maximum(inside, 1e-300), 0.0)
 
     def values(self, column: Column, points: Floats) -> Floats:
         """The numbers at some points; those of a cell with a single value, and missing ones, stay."""
         stays = column.missing | ~self.moves
         new = self.rail.value(np.where(stays, 0, points).astype(np.int64))
         return np.where(stays, column.values, new)
+
+
+def _step(column: Column) -> float:
+    """The width of the range of drawn numbers that are released as one."""
+    bottom, top = column.domain
+    return column.grid.step if column.grid is not None else max(top / FINE - bottom / FINE, SMALLEST_STEP)
