@@ -49,6 +49,8 @@ def widths(known: Known) -> dict[str, float]:
     """
     found = {column.name: 0.0 for column in known.table}
     for step in known.plan.steps:
+        if step.perturb.reversible:  # the values can be computed
+            continue
         part = whole_part(known.table, step, known.partitions)
         for column in part.columns:
             wide = _choices(part, column, step.perturb.is_exchangeable) if column.is_category else None

@@ -13,16 +13,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from leafcover.arrays import Array, Bools, Floats, Rows
+from leafcover.arrays import Array, Floats, Rows
 from leafcover.errors import ValueOutOfRange
 from leafcover.keyed_random import Draws
 from leafcover.perturb.additive import MOST_SPREAD, SMALLEST_STEP, free_broken, free_promises, grid_for, on_points
 from leafcover.perturb.base import Changed, Chunk, Perturbation, Promise, Scope, Summary, methods, perturbation
-from leafcover.perturb.bounded import FINE, Normal, between
+from leafcover.perturb.bounded import FINE, Normal
+from leafcover.perturb.conditional_normal import normal_chance, same_known
 from leafcover.table.table import Column, Kind
 
-LEAST_ROUNDING = 1e-15  # variance of rounding, as a share of the noise's, so that matrices can be inverted
-TINY = 1e-200
 SINGULAR = 1e-10  # eigenvalues of a correlation matrix below this are rounding errors of 0
 
 
@@ -128,14 +127,10 @@ class Correlated(Perturbation):
         residuals = self._residuals(part, released, moments)
         steps = np.array([self._resolution(c) / unit for c, unit in zip(part.columns, moments.units, strict=True)])
         scale = self.spread**2 * self._shrink**2
-        for rows, columns in _patterns(known & ~np.isnan(residuals)):
-            chance = _normal_chance(
-                residuals[np.ix_(rows, columns)],
-                steps[columns],
-                scale * moments.covariances[:, columns][:, :, columns],
-                part.cells.label[rows],
-            )
-            total[rows] *= chance
+        for columns, rows in same_known((known & ~np.isnan(residuals)).T):
+            for cell, here in _by_label(part.cells.label, rows):
+                covariance = scale * moments.covariances[cell][np.ix_(columns, columns)]
+                total[here] *= normal_chance(residuals[np.ix_(here, columns)].T, covariance, steps[columns])
         return total
 
     @property
@@ -268,40 +263,9 @@ def _is_constant(column: Column) -> bool:
     return bool(len(known)) and bool((known == known[0]).all())
 
 
-# The probability of rounded normal numbers.
-
-
-def _patterns(known: Bools) -> Iterator[tuple[Rows, Rows]]:
-    """Rows that know the same columns, and these columns."""
-    if known.all():
-        yield np.arange(len(known)), np.arange(known.shape[1])
-        return
-    sets, place = np.unique(known, axis=0, return_inverse=True)
-    order = np.argsort(place.ravel(), kind="stable")
-    for number, rows in enumerate(np.split(order, np.cumsum(np.bincount(place.ravel(), minlength=len(sets)))[:-1])):
-        if sets[number].any():
-            yield rows, np.flatnonzero(sets[number])
-
-
-def _normal_chance(residuals: Floats, steps: Floats, covariances: Floats, label: Rows) -> Floats:
-    """The probability of noise that was rounded to steps, column after column, given those before."""
-    total = np.ones(len(residuals))
-    variances = np.diagonal(covariances, axis1=1, axis2=2)
-    rounding = np.maximum(steps**2 / 12, np.maximum(variances * LEAST_ROUNDING, TINY))
-    noisy = covariances + rounding[:, :, None] * np.eye(len(steps))
-    for at in range(len(steps)):
-        before = slice(0, at)
-        weights = np.linalg.solve(noisy[:, before, before], covariances[:, before, at, None])[:, :, 0]
-        variance = covariances[:, at, at] - (covariances[:, at, before] * weights).sum(axis=1)
-        centre = (residuals[:, before] * (weights[label] if len(weights) > 1 else weights)).sum(axis=1)
-        deviation = _by_cell(np.sqrt(np.maximum(variance, 0.0)), label)
-        total *= _rounded_chance(residuals[:, at] - centre, steps[at], np.broadcast_to(deviation, len(residuals)))
-    return total
-
-
-def _rounded_chance(apart: Floats, step: float, deviation: Floats) -> Floats:
-    """The probability of normal noise within half a step of a place."""
-    still = deviation <= step * 1e-9
-    safe = np.where(still, 1.0, deviation)
-    chance = between(Normal(), (apart - step / 2) / safe, (apart + step / 2) / safe)
-    return np.where(still, (np.abs(apart) <= step / 2).astype(np.float64), chance)
+def _by_label(label: Rows, rows: Rows) -> Iterator[tuple[int, Rows]]:
+    """The rows of each label."""
+    order = rows[np.argsort(label[rows], kind="stable")]
+    for here in np.split(order, np.flatnonzero(np.diff(label[order])) + 1):
+        if len(here):
+            yield int(label[here[0]]), here
