@@ -16,6 +16,7 @@ from leafcover.engine.run import PART_ROWS
 from leafcover.keyed_random import Draws
 from leafcover.perturb.additive import Additive
 from leafcover.perturb.base import Chunk
+from leafcover.perturb.correlated_noise import Correlated
 from leafcover.perturb.pram import Pram
 from leafcover.perturb.swap import RankSwap
 from leafcover.table.table import Column
@@ -65,6 +66,21 @@ def additive():
     return Compared("additive, 1,000,000 × 10", "NumPy: a normal draw and an addition", used, least)
 
 
+def correlated():
+    """Correlated noise, against NumPy's covariance, normal draw and product with its root."""
+    part = normal_part()
+    values = np.array([column.values for column in part.columns])
+
+    def floor():
+        root = np.linalg.cholesky(np.cov(values))
+        return values + 0.5 * root @ np.random.default_rng(1).normal(size=values.shape)
+
+    released(Correlated(0.5, on_grid=False), normal_part(1000))  # imports
+    least, _ = cpu(floor)
+    used, _ = cpu(lambda: released(Correlated(0.5, on_grid=False), part))
+    return Compared("correlated, 1,000,000 × 10", "NumPy: covariance, normal draw, product", used, least)
+
+
 def category_part(rows=ROWS, levels=(2, 5, 10, 20, 40)):
     """Categories with random levels, in one cell."""
     rng = np.random.default_rng(1)
@@ -103,7 +119,7 @@ def rank_swap():
     return Compared("rank swapping, 100,000 × 10", "NumPy: the order of every column", used, least)
 
 
-SECTIONS: tuple[Callable[[], Compared], ...] = (additive, pram, rank_swap)
+SECTIONS: tuple[Callable[[], Compared], ...] = (additive, correlated, pram, rank_swap)
 
 
 def results():

@@ -15,7 +15,9 @@ from leafcover.recipes import plan_for
 from leafcover.table.table import Column, Grid, Table
 from tests.tables import category, mixed, mixed_tables, number
 
-RECIPES = ["additive", "multiplicative"]
+WITH_DATES = ["additive", "correlated", "bias-corrected"]
+REVERSIBLE = ["translate", "scale", "rotate", "hybrid"]
+RECIPES = [*WITH_DATES, "multiplicative", *REVERSIBLE]
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
@@ -27,11 +29,12 @@ def test_every_number_that_varies_and_may_be_changed_is_moved(recipe):
     day = Column("day", "date", np.arange(20.0), grid=Grid(0))
     roles = {"weight": "weight", "fixed": "unchanged"}
     original = Table((*columns, day, category("job", list("ab") * 10)), roles=roles)
-    expected = ("a", "b", "day") if recipe == "additive" else ("a", "b")
+    expected = ("a", "b", "day") if recipe in WITH_DATES else ("a", "b")
     assert plan_for(original, recipe).columns == expected
-    assert plan_for(original, recipe, settings={"columns": "b"}).columns == ("b",)
     assert plan_for(original, recipe, settings={"columns": " b , a"}).columns == ("b", "a")
-    assert plan_for(original, recipe, settings={"spread": "0.3"}).steps[0].perturb.spread == 0.3
+    if recipe != "rotate":  # turns pairs of columns, and has no spread
+        assert plan_for(original, recipe, settings={"columns": "b"}).columns == ("b",)
+        assert plan_for(original, recipe, settings={"spread": "0.3"}).steps[0].perturb.spread == 0.3
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
@@ -60,10 +63,13 @@ def test_a_number_as_target_is_moved_and_a_category_is_not():
 @settings(max_examples=25)
 @given(table=mixed_tables())
 def test_every_table_with_numbers_is_released(recipe, table):
-    assume(any(len(np.unique(c.values[~c.missing])) > 1 for c in table if not c.is_category))
+    varied = [c.name for c in table if not c.is_category and len(np.unique(c.values[~c.missing])) > 1]
+    assume(len(varied) > (recipe == "rotate"))
     release = run(table, plan_for(table, recipe, target="class"), key=Key.from_seed(1))
     assert release.table.names == table.names
     assert sorted(release.source) == list(range(len(table)))
+    for name in varied:
+        assert np.array_equal(np.isnan(release.table[name].values), table[name].missing[release.source])
 
 
 def test_a_time_moves_by_whole_seconds_in_a_frame():
@@ -76,7 +82,7 @@ def test_a_time_moves_by_whole_seconds_in_a_frame():
     assert (~out["day"].isin(days)).any()  # noise goes beyond the range
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("recipe", [one for one in RECIPES if one not in REVERSIBLE])
 def test_noise_hides_little_as_the_recipes_say(recipe):
     original = lc.read(lc.sample("wine"))
     plan = plan_for(original, recipe, target="class")

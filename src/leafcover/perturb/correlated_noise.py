@@ -212,19 +212,26 @@ def _moments(values: list[Floats], label: Rows, cells: int) -> tuple[Floats, Flo
     there = [~np.isnan(one) for one in values]
     centred = []
     for at, (one, some) in enumerate(zip(values, there, strict=True)):
-        count = np.bincount(label, some, cells)
+        count = _sums(some, label, cells)
         filled = np.where(some, one, 0.0)
-        means[:, at] = np.bincount(label, filled, cells) / np.maximum(count, 1)
+        means[:, at] = _sums(filled, label, cells) / np.maximum(count, 1)
         apart = np.where(some, filled - _by_cell(means[:, at], label), 0.0)
-        means[:, at] += np.bincount(label, apart, cells) / np.maximum(count, 1)  # what rounding left
+        means[:, at] += _sums(apart, label, cells) / np.maximum(count, 1)  # what rounding left
         centred.append(np.where(some, filled - _by_cell(means[:, at], label), 0.0))
     for i in range(columns):
         for j in range(i + 1):
-            both = np.bincount(label, there[i] & there[j], cells)
-            sums = np.bincount(label, centred[i] * centred[j], cells) / np.maximum(both - 1, 1)
+            both = _sums(there[i] & there[j], label, cells)
+            sums = _sums(centred[i] * centred[j], label, cells) / np.maximum(both - 1, 1)
             covariances[:, i, j] = covariances[:, j, i] = sums
             known[:, i, j] = known[:, j, i] = both
     return means, covariances, known
+
+
+def _sums(values: Array, label: Rows, cells: int) -> Floats:
+    """The sum of each cell."""
+    if cells == 1:
+        return np.array([values.sum()], np.float64)
+    return np.asarray(np.bincount(label, values, cells), np.float64)
 
 
 def _factored(covariances: Floats) -> tuple[Floats, Floats]:
