@@ -10,11 +10,22 @@ import pytest
 
 import leafcover as lc
 from leafcover.engine.attacker import Known, singletons
-from leafcover.engine.audience import AUDIENCES, Limits, RiskLimit, Thresholds, limit_in_force, limits_from
-from leafcover.engine.evaluate import MOST_SINGLETONS, pair_from, refuse_singletons
+from leafcover.engine.audience import (
+    AUDIENCES,
+    Limits,
+    RiskLimit,
+    Thresholds,
+    limit_in_force,
+    limits_from,
+    risk_advice,
+    verdict_of,
+)
+from leafcover.engine.evaluate import MOST_SINGLETONS, pair_from, refuse_above, refuse_singletons
 from leafcover.errors import RiskTooHigh
 from leafcover.metrics.disclosure.individual_risk import individual
+from leafcover.metrics.estimates import Risk
 from leafcover.metrics.pair import pair_of
+from leafcover.metrics.summary import DecisiveRisk
 from leafcover.partition.base import Partition
 from leafcover.perturb.base import fixed_by_likelihood
 from leafcover.perturb.redraw import Redraw
@@ -158,3 +169,61 @@ def test_the_limit_of_an_audience_is_in_force_unless_another_is_given(audience):
     assert limit_in_force(None) == RiskLimit(AUDIENCES["public"].max_risk, AUDIENCES["researchers"].max_risk, "none")
     assert [limit_in_force(None).level(one) for one in (0.05, 0.051, 0.2, 0.201)] == ["low", *["moderate"] * 2, "high"]
     assert [limit_in_force(limits).level(one) for one in (own, own + 0.001)] == ["low", "high"]
+
+
+def risk(kind, bound, column=""):
+    """A risk that decides, of which this end of the interval counts."""
+    return DecisiveRisk(kind, Risk(bound, bound, bound, 100), column)
+
+
+def test_the_verdict_names_the_highest_figure_and_its_limit():
+    risks = [risk("linkage", 0.03), risk("inference", 0.11, "pay"), risk("inference", 0.15, "job")]
+    public = limit_in_force(Limits("public", AUDIENCES["public"]))
+    found = verdict_of(risks, public, descends=True)
+    assert (found.level, found.passes, found.worst.column) == ("high", False, "job")
+    for part in (
+        "high risk",
+        "0.150",
+        "of job above control",
+        "limit 0.05",
+        "public",
+        "'job', 'pay'",
+        "recode=",
+        "drop=",
+    ):
+        assert part in str(found)
+    assert "\n" not in str(found)
+    researchers = verdict_of(risks, limit_in_force(Limits("researchers", AUDIENCES["researchers"])), descends=True)
+    assert (researchers.level, researchers.passes, researchers.above) == ("low", True, ())
+    assert "pass. The highest risk is 0.150" in str(researchers)
+    assert "limit 0.2 (for researchers)" in str(researchers)
+    assert "'job'" not in str(researchers)
+    unset = verdict_of(risks, limit_in_force(None), descends=True)
+    assert (unset.level, unset.passes) == ("moderate", False)
+    assert not verdict_of(risks, limit_in_force(None, 0.5), descends=True, refused="seed").passes
+
+
+def test_what_was_not_measured_does_not_pass_and_copies_never_do():
+    limit = limit_in_force(None, 0.5)
+    inference, linkage = risk("inference", 0.1, "job"), risk("linkage", 0.1)
+    assert verdict_of([], limit, descends=False, measured=False).level == "nothing"
+    assert verdict_of([inference], limit, descends=True).level == "no-linkage"
+    assert verdict_of([linkage], limit, descends=True).level == "no-control"
+    assert verdict_of([risk("linkage", 0.6)], limit, descends=True).level == "high"
+    assert verdict_of([inference], limit, descends=False).level == "low"
+    assert verdict_of([inference], limit, descends=False, measured=False).level == "nothing"
+    copies = risk("copies", 0.01, "job")
+    for measured in (True, False):
+        found = verdict_of([copies], limit, descends=False, measured=measured)
+        assert found.level == "copies"
+        assert "job" in str(found)
+
+
+def test_advice_names_the_columns_above_the_limit_and_no_others():
+    columns = "abcdefgh"
+    risks = tuple(risk("inference", 0.1 + i / 100, name) for i, name in enumerate(columns))
+    (said,) = risk_advice(risks, descends=False)
+    assert "'h', 'g', 'f', 'e', 'd' and 3 more" in said
+    with pytest.raises(RiskTooHigh, match="'h', 'g' is above it") as refused:
+        refuse_above(risks, 0.155)
+    assert "'f'" not in str(refused.value)

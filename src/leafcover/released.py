@@ -8,15 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leafcover.arrays import Rows
+from leafcover.engine.audience import RiskVerdict
 from leafcover.engine.evaluate import (
     Comparison,
     certain_linkage,
     check_limit,
     compared_to,
+    homogeneous_lines,
     limited_risks,
     measure_all,
     measure_some,
     refuse_above,
+    verdict_on,
 )
 from leafcover.engine.files import (
     check_outputs,
@@ -31,10 +34,9 @@ from leafcover.keyed_random import Key, key_text
 from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.copies import Copies
 from leafcover.metrics.disclosure.copies import copies as find_copies
-from leafcover.metrics.disclosure.k_anonymity import homogeneity
 from leafcover.metrics.disclosure.record_linkage import Informed
 from leafcover.metrics.suite import Measures
-from leafcover.metrics.summary import DecisiveRisk, decisive_lines, homogeneous_sentences
+from leafcover.metrics.summary import DecisiveRisk, decisive_lines, measured_risks
 from leafcover.table.atomic import atomic_group, check_output_path
 from leafcover.table.frames import to_frame
 from leafcover.table.io import Place, check_output_format, place_of
@@ -70,6 +72,30 @@ class _Measurable:
     def _limited(self) -> tuple[DecisiveRisk, ...]:
         """The risks that a limit is compared with."""
         return limited_risks(self._compared, self._taken.get("all"))
+
+    def verdict(self, max_risk: float | None = None) -> RiskVerdict:
+        """Whether the risks that decide are within a limit, as far as they were measured until now.
+
+        Parameters
+        ----------
+        max_risk : float, optional
+            The limit; by default that of the release, or else those for the public and for researchers.
+
+        Returns
+        -------
+        RiskVerdict
+            ``print`` gives it in a line, with what to do about risks above the limit.
+
+        Examples
+        --------
+        >>> import leafcover as lc
+        >>> release = lc.release(lc.read(lc.sample("wine")), "additive", seed=7)
+        >>> release.verdict().level, release.verdict().passes
+        ('nothing', False)
+        """
+        risks = measured_risks(self._taken["all"]) if "all" in self._taken else self.__dict__.get("_limited")
+        copied = self.copies if risks is None and "copies" in self.__dict__ else None
+        return verdict_on(self._compared, self._facts, risks, copied, max_risk)
 
     def measure(self, *, progress: Progress | None = None) -> Measures:
         """Measure utility and disclosure risk; the result is computed once, then kept.
@@ -410,15 +436,9 @@ class Released(_Measurable, Release):
     def __str__(self) -> str:
         text = summary(self, None if self._taken else self._certain)
         compared = self.__dict__.get("_limited", ()) if not self._taken else ()
-        groups = [] if self._taken else self._homogeneous
-        return "\n".join([text, *groups, *decisive_lines(compared), *self._limit_lines, *self._ledger_lines])
-
-    @property
-    def _homogeneous(self) -> list[str]:
-        if not self.original.with_role("sensitive"):
-            return []
-        pair = self._compared.pair
-        return list(homogeneous_sentences(homogeneity(pair), homogeneity(pair, of="original")))
+        groups = () if self._taken else homogeneous_lines(self._compared)
+        head = [str(self.verdict()), text, *groups]
+        return "\n".join([*head, *decisive_lines(compared), *self._limit_lines, *self._ledger_lines])
 
     @property
     def _limit_lines(self) -> list[str]:

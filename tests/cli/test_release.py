@@ -137,6 +137,37 @@ def test_a_dealt_release_has_no_order_to_keep(folder):
     assert released(folder, "--keep-order", "--unchanged", "job").with_name("out.csv.pairs").exists()
 
 
+def test_the_verdict_is_the_first_line_of_what_is_printed(folder):
+    given = ("release", folder / "in.csv", "--target", "class")
+    plain = leafcover(*given, "-o", folder / "a.csv").stdout.splitlines()
+    assert plain[0].startswith("Verdict: not measured")
+    assert "--max-risk" in plain[0]
+    limited = leafcover(*given, "-o", folder / "b.csv", "--max-risk", "1").stdout.splitlines()
+    assert limited[0].startswith("Verdict: pass")
+    assert "limit 1 (as set)" in limited[0]
+    measured = leafcover("measure", folder / "in.csv", folder / "b.csv", "--max-risk", "0.9").stdout.splitlines()
+    assert "limit 0.9 (as set)" in measured[0]
+    assert "limit 1 (as set)" in leafcover("measure", folder / "in.csv", folder / "b.csv").stdout.splitlines()[0]
+
+
+def test_verify_prints_a_line_for_each_group_and_every_check_that_failed(folder):
+    out = released(folder, "--key-file", folder / "key")
+    words = ("verify", out, "--original", folder / "in.csv", "--key-file", folder / "key")
+    checks = json.loads(leafcover(*words, "--json").stdout)
+    lines = leafcover(*words).stdout.splitlines()
+    assert lines[0] == f"Verdict: all {len(checks)} checks hold."
+    groups = list(dict.fromkeys(one["group"] for one in checks))
+    assert [line.split()[1] for line in lines[1:]] == [f"{group}:" for group in groups]
+    assert {"files", "guarantees", "promises", "key"} <= {*groups}
+    every = leafcover(*words, "--all").stdout.splitlines()
+    assert every == [f"ok      {one['what']}" for one in checks]
+    out.write_text(out.read_text() + "\n")
+    lines = leafcover("verify", out).stdout.splitlines()
+    assert lines[0].startswith("Verdict: 1 of ")
+    assert lines[1].startswith("FAILED  files: 1 of")
+    assert lines[2].startswith("  FAILED  the file is byte for byte")
+
+
 @pytest.mark.parametrize("recipe", ["cover", "cells"])
 def test_verify_notices_a_changed_file_and_a_broken_promise(folder, recipe):
     out = released(folder, "--recipe", recipe)

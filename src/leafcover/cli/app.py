@@ -117,6 +117,9 @@ GIVEN = (
         "share",
         "most_rows",
         "output",
+        "recode",
+        "settings",
+        "audience",
     ),
     *("hold_out", "sample", "key_file", "seed", "force", "max_risk", "max_singletons", "incomplete", "rows", "jobs"),
 )
@@ -154,11 +157,12 @@ OTHER_NAMES = {
     "max_singletons": "--force",
     "keep_tables": "--keep-table",
     "replaces": "--replace",
+    "settings": "--set",
     "output": "-o",
 }
 
 _TEXT = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
-_VALUE = rf"(?:\.\.\.|True|\d+|[A-Z]+\b|\[{_TEXT}\]|\{{{_TEXT}: {_TEXT}\}}|{_TEXT})"
+_VALUE = rf"(?:\.\.\.|True|\d+|[A-Z]+\b|\[{_TEXT}\]|\{{{_TEXT}: (?:{_TEXT}|\[{_TEXT}\])\}}|{_TEXT})"
 _GIVEN = re.compile(rf"(?<!['\w.])({'|'.join(GIVEN)})=({_VALUE})")
 _FIRST = re.compile(rf"^({'|'.join(FIRST)})(?= must be )")
 _SETTING = re.compile(r"^Parameter (\w+)(?= of recipe )")
@@ -192,11 +196,12 @@ def _given(parameter: str, text: str) -> str:
     if text.isupper():  # a placeholder, such as N
         return f"{option} {text}"
     value = literal_eval(text)
+    if isinstance(value, dict):  # the role of a column, or something else about it
+        (name, held), *_ = value.items()
+        role = held[0] if isinstance(held, list) else held
+        return f"--{role} {quoted(name)}" if parameter == "roles" else f"{option} {quoted(f'{name}={role}')}"
     if value is ... or value is True or parameter in OTHER_NAMES:
         return option
-    if isinstance(value, dict):  # the role of a column, or something else about it
-        (name, role), *_ = value.items()
-        return f"--{role} {quoted(name)}" if parameter == "roles" else f"{option} {quoted(f'{name}={role}')}"
     return f"{option} {quoted(str(value[0] if isinstance(value, list) else value))}"
 
 

@@ -163,7 +163,7 @@ def measure(
     if json_file == STANDARD_OUTPUT:
         typer.echo(measures.to_json(), nl=False)
     elif not quiet:
-        typer.echo(str(measures))
+        typer.echo(as_options(f"{found.verdict(max_risk)}\n{measures}"))
         if json_file:
             typer.echo(f"\nfigures   {json_file}  (for you alone)")
         if report:
@@ -236,7 +236,7 @@ def report(
         measures = found.measure(progress=tell)
         found.write(report=out, title=title, date=date, force=force, publish_tree=publish_tree)
     if not quiet:
-        typer.echo(str(measures))
+        typer.echo(as_options(f"{found.verdict()}\n{measures}"))
         _print_report(out)
 
 
@@ -246,7 +246,7 @@ def _check_risk(found: "Loaded", limit: float, tell: "Progress", measures: "Meas
         found.check_risk(limit, progress=tell)
     except LeafcoverError:
         if measures is not None:
-            typer.echo(str(measures))
+            typer.echo(as_options(f"{found.verdict(limit)}\n{measures}"))
         raise
 
 

@@ -16,6 +16,7 @@ from leafcover.cli.app import (
     Reading,
     Title,
     app,
+    as_options,
     guarded,
     place,
     progress,
@@ -298,21 +299,19 @@ def release(
                 f"{', '.join(map(repr, formulas))}: texts begin with =, +, - or @, and a spreadsheet may take them for "
                 "formulas. Tell readers to import the file as text, or release an .xlsx workbook."
             )
-        _print(made, paths, report, arguments["max_risk"])
+        limits = made.limits
+        _print(made, paths, report, decided=limits is not None and limits.used.max_risk is not None)
 
 
-def _print(made: "Released", paths: "ReleasePaths", report: Path | None, max_risk: float | None) -> None:
-    max_risk = max_risk if max_risk is not None or made.limits is None else made.limits.used.max_risk
-    typer.echo(str(made))
+def _print(made: "Released", paths: "ReleasePaths", report: Path | None, *, decided: bool) -> None:
+    copied = made.copies if report is None and not decided else None  # costlier attacks than this only on request
+    typer.echo(as_options(str(made)))
     if report is not None:
-        typer.echo(f"\n{made.measure()}")
-    elif max_risk is not None:
-        typer.echo(f"Every figure that --max-risk compares with its limit is at most {max_risk:g}.")
-    else:  # costlier attacks than this only on request
+        typer.echo(f"\n{as_options(str(made.measure()))}")
+    elif copied is not None:
         from leafcover.metrics.summary import copies_alone
 
-        typer.echo(copies_alone(made.copies))
-        typer.echo("Inference, membership and other risks were not measured: add --report or --max-risk.")
+        typer.echo(copies_alone(copied))
     _print_files(made, paths, report)
 
 
@@ -498,12 +497,14 @@ def verify(
         Path | None,
         typer.Option(metavar="M.json", help="The manifest of a table that was moved. [beside OUT]", readable=False),
     ] = None,
+    every: Annotated[bool, typer.Option("--all", help="List every check, also those that hold.")] = False,
     quiet: Quiet = False,
     as_json: Json = False,
     given: Given,
 ) -> None:
     """Check hash and schema; with the original, all guarantees; with the key, every byte. Exit code 1 if one fails."""
     from leafcover.api import verify as verify_table
+    from leafcover.engine.verify import in_groups
 
     project = given.project(released)
     if project is not None:
@@ -513,9 +514,7 @@ def verify(
     if as_json:
         typer.echo(json.dumps([asdict(check) for check in checks], ensure_ascii=False))
     elif not quiet:
-        for check in checks:
-            mark = "ok    " if check.holds else "FAILED"
-            typer.echo(f"{mark}  {check.what}{': ' + check.detail if check.detail else ''}")
+        typer.echo("\n".join(map(str, checks)) if every else in_groups(checks))
     if not all(check.holds for check in checks):
         raise typer.Exit(1)
 
@@ -549,10 +548,10 @@ def demo(
     with progress(False) as tell:
         made = release_table(read(sample("adult")), "cover", target="income", progress=tell)
         made.save(paths.table, force=force)
-    typer.echo(str(made))
+    typer.echo(as_options(str(made)))
     _print_files(made, paths, None)
     typer.echo("\nMeasuring utility and disclosure risk for the report.")
     with progress(False) as tell:
         made.report(report, title="Adult", force=force, progress=tell)
-    typer.echo(f"\n{made.measure()}")
+    typer.echo(f"\n{as_options(str(made.verdict()))}\n{as_options(str(made.measure()))}")
     typer.echo(f"\nreport    {external_report(report)}  (to publish)\n          {report}  (for you alone)")

@@ -4,20 +4,25 @@ Every threshold has a source, a sentence in the catalogue ``release``, and this 
 re-identification and of counts in tables; the limit of risk is compared with other figures as well (see `max_risk`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 from leafcover.errors import ValueOutOfRange
 from leafcover.messages import catalogue
-from leafcover.metrics.summary import exceeds
+from leafcover.metrics.summary import DecisiveRisk, exceeds
 from leafcover.recipes.plan import Plan
 from leafcover.recipes.registry import RECIPES, Rare, plan_for
 from leafcover.table.table import Table
 
 AudienceName: TypeAlias = Literal["public", "researchers"]
 
+VerdictLevel: TypeAlias = Literal["low", "moderate", "high", "copies", "no-linkage", "no-control", "nothing"]
+Refused: TypeAlias = Literal["seed", "order", ""]  # why a release must not be published whatever its risks
+
 say = catalogue("release")
+
+MOST_ADVISED = 5  # columns that one piece of advice names
 
 
 @dataclass(frozen=True)
@@ -114,6 +119,75 @@ def limit_in_force(limits: Limits | None, max_risk: float | None = None) -> Risk
     own = None if limits is None or limits.audience is None else limits.audience
     usual = own is not None and AUDIENCES[own].max_risk == value
     return RiskLimit(value, value, own if own is not None and usual else "given")
+
+
+@dataclass(frozen=True)
+class RiskVerdict:
+    """Whether the risks that decide are within the limit in force, in a line."""
+
+    level: VerdictLevel
+    limit: RiskLimit
+    worst: DecisiveRisk | None = None
+    above: tuple[DecisiveRisk, ...] = ()
+    descends: bool = False
+    refused: Refused = ""
+
+    @property
+    def passes(self) -> bool:
+        """Whether everything that decides was measured, and is within the limit."""
+        return self.level == "low" and not self.refused
+
+    def __str__(self) -> str:
+        limit = self.limit.high if self.level == "high" else self.limit.value
+        source = "none-high" if limit != self.limit.value else self.limit.source
+        limited = say("verdict-limit", limit=f"{limit:g}", source=source)
+        found = say(
+            "verdict",
+            level=self.level,
+            bound="" if self.worst is None else f"{self.worst.bound:.3f}",
+            end="upper" if self.worst is None or self.worst.by_upper_end else "lower",
+            name="" if self.worst is None else self.worst.column if self.level == "copies" else self.worst.name,
+            limited=limited,
+        )
+        if self.refused:
+            found = say("verdict-refused", why=self.refused, verdict=found)
+        return " ".join([say("verdict-line", verdict=found), *risk_advice(self.above, descends=self.descends)])
+
+
+def verdict_of(
+    risks: Sequence[DecisiveRisk], limit: RiskLimit, *, descends: bool, measured: bool = True, refused: Refused = ""
+) -> RiskVerdict:
+    """What the risks that decide amount to; what is missing only counts if nothing else is above the limit."""
+    above = tuple(one for one in risks if limit.level(one.bound) != "low")
+    worst = max(risks, key=lambda one: one.bound, default=None)
+    kinds = {one.kind for one in risks}
+    found: VerdictLevel = "nothing" if worst is None else limit.level(worst.bound)
+    if worst is not None and worst.kind == "copies":
+        found = "copies"
+    elif not measured:
+        found = "nothing"
+    elif found != "high" and descends and "linkage" not in kinds:
+        found = "no-linkage"
+    elif found != "high" and "inference" not in kinds:
+        found = "no-control"
+    return RiskVerdict(found, limit, worst, above, descends, refused)
+
+
+def risk_advice(above: Sequence[DecisiveRisk], *, descends: bool) -> Iterator[str]:
+    """What to do about risks above a limit: a sentence for each kind, which names the columns."""
+    dealt = "no" if descends else "yes"
+    for kind in dict.fromkeys(one.kind for one in above):
+        ordered = sorted((one for one in above if one.kind == kind), key=lambda one: -one.bound)
+        columns = [repr(one.column) for one in ordered]
+        named = {"columns": ", ".join(columns[:MOST_ADVISED]), "more": len(columns[MOST_ADVISED:])}
+        if kind == "inference":
+            yield say("advice-inference", **named, dealt=dealt)
+        elif kind == "linkage":
+            yield say("advice-linkage")
+        elif kind == "membership":
+            yield say("advice-membership", dealt=dealt)
+        else:
+            yield say("advice-copies", columns=ordered[0].column)
 
 
 def plan_within(table: Table, recipe: str, thresholds: Thresholds | None, asked: Mapping[str, Any]) -> Plan:

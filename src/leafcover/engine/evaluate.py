@@ -20,14 +20,16 @@ from leafcover.engine.attacker import (
     singletons,
     widths,
 )
+from leafcover.engine.audience import Refused, RiskVerdict, limit_in_force, risk_advice, verdict_of
 from leafcover.engine.release_model import granted_model, regrown_model
 from leafcover.engine.run import Progress, Release, is_dealt, run
 from leafcover.engine.statement import dealt_share
 from leafcover.errors import LeafcoverError, PlanError, RiskTooHigh, TableError, ValueOutOfRange
 from leafcover.keyed_random import Draws, Key
 from leafcover.metrics.disclosure.attribute_inference import inferences
-from leafcover.metrics.disclosure.copies import copies
+from leafcover.metrics.disclosure.copies import Copies, copies
 from leafcover.metrics.disclosure.informed_inference import Test, informed_attacks
+from leafcover.metrics.disclosure.k_anonymity import homogeneity
 from leafcover.metrics.disclosure.membership_inference import membership
 from leafcover.metrics.disclosure.probabilistic_linkage import learned_linkage
 from leafcover.metrics.disclosure.record_linkage import Informed, informed
@@ -35,7 +37,14 @@ from leafcover.metrics.estimates import wilson
 from leafcover.metrics.pair import SEED, Pair, Recode, pair_of, sample_rows
 from leafcover.metrics.registry import MEASURES, Context, Facts
 from leafcover.metrics.suite import Measures, measures, take_measures
-from leafcover.metrics.summary import DecisiveRisk, decisive_risks, exceeds, measured_risks
+from leafcover.metrics.summary import (
+    DecisiveRisk,
+    copied_risks,
+    decisive_risks,
+    exceeds,
+    homogeneous_sentences,
+    measured_risks,
+)
 from leafcover.recipes.plan import Plan, recoded_table, step_table
 from leafcover.recipes.registry import rewritten
 from leafcover.recode.base import apply_all
@@ -362,6 +371,28 @@ def limited_risks(compared: Comparison, measured: Measures | None = None) -> tup
     return found
 
 
+def homogeneous_lines(compared: Comparison) -> tuple[str, ...]:
+    """A sentence for each sensitive attribute on the groups that have a single value of it."""
+    pair = compared.pair
+    return tuple(homogeneous_sentences(homogeneity(pair), homogeneity(pair, of="original")))
+
+
+def verdict_on(
+    compared: Comparison,
+    release: Release | None,
+    risks: Sequence[DecisiveRisk] | None,
+    copied: Copies | None,
+    max_risk: float | None,
+) -> RiskVerdict:
+    """The verdict on a release by the risks that were measured, or by copies alone."""
+    limit = limit_in_force(None if release is None else release.limits, max_risk)
+    refused: Refused = "" if release is None or release.publishable else "seed"
+    if release is not None and release.kept_order:
+        refused = "order"
+    found = risks if risks is not None or copied is None else copied_risks(copied)
+    return verdict_of(found or (), limit, descends=compared.descends, measured=risks is not None, refused=refused)
+
+
 def certain_linkage(original: Table, release: Release) -> Informed | None:
     """Maximum-knowledge linkage without computation, if the plan makes all rows of a group equally likely."""
     if not release.descends:
@@ -390,7 +421,9 @@ def check_limit(max_risk: float) -> None:
 
 def refuse_above(risks: Iterable[DecisiveRisk], limit: float) -> None:
     """Raise an error if a risk is above the limit; it names the largest of the first kind that is."""
+    risks = tuple(risks)
     above = [one for one in risks if exceeds(one.bound, limit)]
+    descends = any(one.kind == "linkage" for one in risks)
     if above:
         worst = max((one for one in above if one.kind == above[0].kind), key=lambda one: one.bound)
         end = "upper" if worst.by_upper_end else "lower"
@@ -406,8 +439,7 @@ def refuse_above(risks: Iterable[DecisiveRisk], limit: float) -> None:
             wide += f"Few units have so many rows: most_rows={int(row[1]) - 1} leaves such rows out. "
         raise RiskTooHigh(
             f"The risk of {worst.name} is {worst.risk}; its {end} end is above the limit of {limit}{others}. {wide}"
-            "Nothing was written. Protect more (for cover a higher price of a split or a larger k, for others more "
-            "perturbation), drop columns, choose another recipe, or raise max_risk."
+            f"Nothing was written. {' '.join(risk_advice(above, descends=descends))} Or raise max_risk."
         )
 
 

@@ -554,7 +554,8 @@ def summary(release: Release, informed: Informed | None = None) -> str:
     if shared := sorted((f for f in release.columns if f.shared), key=lambda f: f.shared):
         named = (say("shared-column", name=fact.name, rows=fact.shared) for fact in shared[:LISTED])
         least = dealt_share(release.plan)
-        lines.append(say("shared", columns=", ".join(named), least=least, more=len(shared[LISTED:])))
+        more, first = len(shared[LISTED:]), shared[0].name
+        lines.append(say("shared", columns=", ".join(named), least=least, more=more, first=first))
     lines += not_reached(release.step_table, release.plan, release.partitions)
     if release.singletons:
         lines.append(say("singletons", share=f"{release.singletons:.1%}"))

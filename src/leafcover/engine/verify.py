@@ -1,10 +1,10 @@
 """Verify a release: its bytes against the manifest; with the original, all guarantees; with the key, every byte."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from hashlib import file_digest
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from leafcover.table.table import Column, Grid, Kind, Source, Table, without_unu
 from leafcover.table.weights import KEPT
 
 DAY = 86_400.0  # seconds
+MOST_LETTERS = 110  # of the names of checks on one line
+
+Group: TypeAlias = Literal["files", "recodings", "guarantees", "promises", "rules", "weights", "counts", "key"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,29 @@ class Check:
     what: str
     holds: bool
     detail: str = ""
+    group: Group = "files"
+
+    def __str__(self) -> str:
+        return f"{'ok    ' if self.holds else 'FAILED'}  {self.what}{': ' + self.detail if self.detail else ''}"
+
+
+def in_groups(checks: Sequence[Check]) -> str:
+    """The verdict, then a line for each group of checks; those that fail are listed."""
+    failed = [one for one in checks if not one.holds]
+    count = f"{len(checks)} checks"
+    lines = [f"Verdict: {len(failed)} of {count} failed." if failed else f"Verdict: all {count} hold."]
+    for group in dict.fromkeys(one.group for one in checks):
+        own = [one for one in checks if one.group == group]
+        wrong = [one for one in own if not one.holds]
+        named = "; ".join(one.what.removeprefix(f"{group[:-1]}: ") for one in own)
+        said = named if len(named) <= MOST_LETTERS else f"{len(own)} checks"
+        lines.append(f"FAILED  {group}: {len(wrong)} of {len(own)}" if wrong else f"ok      {group}: {said}")
+        lines += [f"  {one}" for one in wrong]
+    return "\n".join(lines)
+
+
+def _of(group: Group, checks: Iterable[Check]) -> list[Check]:
+    return [replace(one, group=group) for one in checks]
 
 
 def refuse_absent(path: Place) -> None:
@@ -77,7 +103,7 @@ def verify(path: Place, record: Record, *, original: Table | None = None, key: K
     checks.append(Check("made with a secret key, rows in a secret order", bool(manifest["publishable"]), why))
     if inner is not None:
         checks.append(_same_manifest(inner, paths))
-        checks += _recoding_checks(parse_plan(inner["plan"]), released, manifest)
+        checks += _of("recodings", _recoding_checks(parse_plan(inner["plan"]), released, manifest))
     if original is None:
         return checks
     assert inner is not None
@@ -117,14 +143,18 @@ def verify(path: Place, record: Record, *, original: Table | None = None, key: K
         return [*checks, Check("the release has as many units as the original", False, detail)]
     sums = tied.recoded_differences(recoded)
     sums = sums if plan.units is None else plan.units.recoded_differences(recoded, sums)
-    checks += _guarantees(table, after, plan, places, partitions, sums)
-    checks += _promise_checks(plan, table, after, column_promises(plan, recoded, tied), manifest, sums)
-    said = {one["text"]: one["after"] for one in inner.get("rules", [])}
-    checks += [_rule_check(fact, said.get(fact.text, 1.0)) for fact in rule_facts(plan, recoded, released, tied)]
+    checks += _of("guarantees", _guarantees(table, after, plan, places, partitions, sums))
+    promises = column_promises(plan, recoded, tied)
+    checks += _of("promises", _promise_checks(plan, table, after, promises, manifest, sums))
+    said, facts = (
+        {one["text"]: one["after"] for one in inner.get("rules", [])},
+        rule_facts(plan, recoded, released, tied),
+    )
+    checks += _of("rules", (_rule_check(fact, said.get(fact.text, 1.0)) for fact in facts))
     kept = recoded if plan.units is None else recoded.take(plan.units.kept(tied.untie(recoded)))
-    checks += _weight_checks(plan, kept, released)
+    checks += _of("weights", _weight_checks(plan, kept, released))
     if key is not None:
-        checks += _replay(original, released, plan, key, inner, paths, partitions)
+        checks += _of("key", _replay(original, released, plan, key, inner, paths, partitions))
     return checks
 
 
@@ -181,12 +211,12 @@ def _verify_counts(
     yield Check("the cells are those of the original", same)
     if not same:
         return
-    yield from _noise_checks(again, released[COUNT].values)
+    yield from _of("counts", _noise_checks(again, released[COUNT].values))
     if key is not None:
         same = again.fingerprint == inner["input_fingerprint"]
-        yield Check("the key and the original are those of the release", same)
+        yield Check("the key and the original are those of the release", same, group="key")
         if same:
-            yield _written_again(again.table, path, inner)
+            yield replace(_written_again(again.table, path, inner), group="key")
 
 
 def _read_counts(path: Path, record: Record, names: Sequence[str]) -> Table:

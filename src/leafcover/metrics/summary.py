@@ -116,8 +116,14 @@ def attempts(
         yield _above_alarms(attack.membership.found, method)
     if informed is not None and informed.trained is not None:
         yield _above_alarms(informed.trained.found, "trained")
+    yield from copied_risks(copied)
+
+
+def copied_risks(copied: Copies) -> tuple[DecisiveRisk, ...]:
+    """The copies that no chance explains."""
     if copied.findings and copied.worst is not None and (above := above_control(copied.worst.attack)) is not None:
-        yield DecisiveRisk("copies", above, ", ".join(copied.findings[0].columns))
+        return (DecisiveRisk("copies", above, ", ".join(copied.findings[0].columns)),)
+    return ()
 
 
 def strongest(found: Sequence[DecisiveRisk]) -> tuple[DecisiveRisk, ...]:

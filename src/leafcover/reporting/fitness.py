@@ -231,9 +231,19 @@ def publication(context: ReportContext) -> Verdict:
         say("finding-no-inference", few="yes" if context.inferences else "no")
     ]
     sentences += [one.sentence for one in found if one.risk.kind not in ("linkage", "inference")]
+    sentences += _advice(context, context.measures)
     linked = "yes" if context.descends else "no"
     sentences.append(say("why-publication-limit", linked=linked, **_limit(context, context.limit.value)))
     return Verdict(_fit(context, found), "publication", " ".join(sentences))
+
+
+def _advice(context: ReportContext, measures: Measures) -> Iterator[str]:
+    """What to do about columns above the limit; for the steward alone."""
+    risks = [one for one in measured_risks(measures) if context.limit.level(one.bound) != "low"]
+    columns = [one.column for one in sorted(risks, key=lambda one: -one.bound) if one.column]
+    if context.internal and columns:
+        dealt = "no" if context.descends else "yes"
+        yield say("finding-advice", columns=listed(columns, most=5), count=len(columns), dealt=dealt)
 
 
 def _fit(context: ReportContext, found: list[_Finding]) -> Fit:

@@ -218,7 +218,8 @@ def extremes_lost(pairs: Iterable[tuple[str, Array, Array]]) -> tuple[str, ...]:
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return (
         f"Few rows of {', '.join(map(repr, names[:MOST_NAMED]))}{more} have values far from all others. Sharing them "
-        f"changed the standard deviation by up to {max(lost.values()):.0%}: totals are not those of the original.",
+        f"changed the standard deviation by up to {max(lost.values()):.0%}: totals are not those of the original. "
+        f"To keep them apart, top-code first, such as with recode=[{f'{names[0]}: top-code rows=10'!r}].",
     )
 
 

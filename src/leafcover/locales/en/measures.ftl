@@ -168,14 +168,14 @@ new-pairs = { $pairs ->
 ## What could not be measured
 
 absent-pairs = record linkage, reconstruction, interval disclosure and unchanged values
-    .reason = It is not known which released row belongs to which person. Give the pairs.
+    .reason = It is not known which released row belongs to which person. Give the pairs (pairs=...).
     .dealt = The values of every column were dealt separately, so no released row belongs to one person.
 absent-control = prediction, agreement and membership inference
-    .reason = No rows outside the release are known. Give a control, or hold rows out when you release.
+    .reason = No rows outside the release are known. Give a control (control=...), or hold rows out when you release (hold_out=0.3).
 absent-target = trees, forests, prediction and regression
-    .reason = No target was named. Name one.
+    .reason = No target was named. Name one (target=...).
 absent-weight = weighted totals
-    .reason = No weight column was named. Name one if there are weights.
+    .reason = No weight column was named. Name one (roles={ "{" }'weight': 'weight'{ "}" }) if there are weights.
 
 reason-no-weight = No weight column was named.
 reason-weight-not-numeric = The weight column is not numeric.

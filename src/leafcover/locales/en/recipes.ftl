@@ -160,4 +160,4 @@ few-rows = The table has few rows for its columns.{ $pairs ->
   }{ $price ->
     [usual] {""}
    *[other] {" "}A split of a tree must gain { $price } times its cost instead of { $usual }, so weaker rules are lost.
-  } Release fewer columns, or more rows.
+  } Leave columns out with drop=..., or release more rows.

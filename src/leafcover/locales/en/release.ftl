@@ -38,7 +38,7 @@ smallest-cell-shuffled = Every column { $empty ->
 shared = Numbers that fewer than { $least } rows held took the rounded mean of their neighbours or a neighbouring value: { $columns }{ $more ->
     [0] {""}
    *[other] {""} and { $more } more
-}. A rare code, such as 99999 for “unknown”, is lost this way: declare it as missing.
+}. A rare code, such as 99999 for “unknown”, is lost this way: declare it as missing, such as missing={ "{" }'{ $first }': ['99999']{ "}" }.
 shared-column = { $name } ({ $rows ->
     [one] { $rows } row
    *[other] { $rows } rows
@@ -116,6 +116,43 @@ proved-known = The attacker may have any expectation about the people, and may k
 proved-weights = The weighted totals that calibrated weights keep count as known: the total, and those of the groups that were declared.
 proved-average = The number of other rows that the attacker knows is any number from none to all but one, each equally likely. An attacker who knows a particular number of rows may gain more than the average.
 proved-open = Nothing is proved for a single person, for what the values of one column disclose by themselves, for different spellings of one value, for reports and measures, or for two releases of the same people.
+
+# The verdict: whether the risks that decide are within the limit in force, and what to do about those that are not.
+
+verdict = { $level ->
+    [low] pass. The highest risk is { $bound } ({ $end } end of { $name }), within { $limited }.
+    [moderate] moderate risk. { $bound } ({ $end } end of { $name }) is above { $limited }.
+    [high] high risk. { $bound } ({ $end } end of { $name }) is above { $limited }.
+    [copies] high risk. The release holds more of { $name } than chance explains, which is above every limit.
+    [no-linkage] not measured. It is not known which released row belongs to whom: give pairs=...
+    [no-control] not measured. Inference needs people who are not in the release: release with hold_out=0.3, or give control=...
+   *[nothing] not measured. Give report=..., max_risk=... or audience=... to measure the risks that decide.
+}
+verdict-refused = do not publish: { $why ->
+    [seed] made with a seed, which can be guessed
+   *[order] rows are in their original order
+}. Apart from that: { $verdict }
+verdict-line = Verdict: { $verdict }
+verdict-limit = the limit { $limit } ({ $source ->
+    [public] for the public
+    [researchers] for researchers
+    [given] as set
+    [none-high] usual for researchers; none was set
+   *[none] usual for the public; none was set
+})
+advice-inference = Inference of { $columns }{ $more ->
+    [0] {""}
+   *[other] {" "}and { $more } more
+} is above it: make these columns coarser with recode=..., leave them out with drop=..., or protect all columns more with { $dealt ->
+    [yes] settings={ "{" }'price': '1'{ "}" } or a larger k.
+   *[no] stronger settings=..., or another recipe.
+}
+advice-linkage = Record linkage is above it: make the quasi-identifiers coarser with recode=..., or perturb them more with settings=...
+advice-membership = Membership inference is above it: release a sample with sample=0.5, protect more with { $dealt ->
+    [yes] settings={ "{" }'price': '1'{ "}" }
+   *[no] stronger settings=...
+}, or leave out with drop=... near-unique columns that outsiders know.
+advice-copies = Copied is { $columns }: make it coarser with recode=..., or leave it out with drop=...
 
 # For whom a release is made: a sentence for each threshold, with its source. The bibliography has the sources.
 

@@ -265,6 +265,13 @@ why-publication-limit = Fit means, for { limit-named }: { $linked ->
 } the lower end of what membership inference finds beyond 1% false alarms is at most { $limit } percentage points; no copies
     are significant. The data steward decides whether that is enough.
 
+finding-advice = Above the limit { $count ->
+    [one] is { $columns }: make this column coarser (option recode) or leave it out (option drop)
+   *[other] are { $columns }: make these columns coarser (option recode) or leave them out (option drop)
+}, or protect all columns more ({ $dealt ->
+    [yes] option set, such as price=1
+   *[no] option set, or another recipe
+}).
 finding-unmeasured = { $absence ->
     [suppressed] Disclosure risk is not shown for so few rows.
    *[not-asked] Disclosure risk was not measured for this report.
