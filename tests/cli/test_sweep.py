@@ -39,6 +39,20 @@ def test_a_table_and_a_recommendation_are_printed(csv, monkeypatch):
     assert "--recipe cover --set k=20" in result.stdout
 
 
+def test_after_the_first_recipe_the_sweep_says_how_long_it_will_take(csv, monkeypatch):
+    Counted(monkeypatch)
+    given = asked(csv, "--recipes", "cover,random", "--grid", "k=5,20")
+    assert "The sweep takes about" not in leafcover(*given).output  # a short one
+    monkeypatch.setattr("leafcover.tuning.sweep.LEAST_ESTIMATED", 0.0)
+    result = leafcover(*given)
+    trials = len(json.loads(leafcover(*given, "--json").stdout)["points"]) + 1
+    said = [line for line in result.stderr.splitlines() if line.startswith("The sweep takes about ")]
+    figures = {"minutes": 1, "total": trials, "name": "cover k=5", "seconds": 1, "jobs": 1}
+    assert said == [say("progress-estimate", **figures)]
+    assert "The sweep takes about" not in result.stdout
+    assert "The sweep takes about" not in leafcover(*given, "--quiet").output
+
+
 def test_the_suggested_command_repeats_every_reading_option_and_quotes_for_a_shell(tmp_path, monkeypatch):
     Counted(monkeypatch)
     monkeypatch.chdir(tmp_path)

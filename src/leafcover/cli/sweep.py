@@ -121,6 +121,7 @@ def sweep(
             jobs=_processors() if jobs is None else jobs,
             scores=scores,
             progress=show_progress,
+            estimate=lambda words: None if quiet or as_json else typer.echo(words, err=True),
         )
     if report is not None:
         with atomic_write(report, force=force) as part:

@@ -553,17 +553,14 @@ def summary(release: Release, informed: Informed | None = None) -> str:
     # Fewest rows first: there a code may be lost, while nearly every value of a continuous column is rare.
     if shared := sorted((f for f in release.columns if f.shared), key=lambda f: f.shared):
         named = (say("shared-column", name=fact.name, rows=fact.shared) for fact in shared[:LISTED])
-        least = dealt_share(release.plan)
-        more, first = len(shared[LISTED:]), shared[0].name
+        more, first, least = len(shared[LISTED:]), shared[0].name, dealt_share(release.plan)
         lines.append(say("shared", columns=", ".join(named), least=least, more=more, first=first))
     lines += not_reached(release.step_table, release.plan, release.partitions)
     if release.singletons:
         lines.append(say("singletons", share=f"{release.singletons:.1%}"))
-    blocks = [" + ".join(step.columns) for step in release.plan.steps if _is_block(step)]
-    if blocks:
+    if blocks := [" + ".join(step.columns) for step in release.plan.steps if _is_block(step)]:
         lines.append(say("blocks", blocks=", ".join(blocks)))
-    refined = dict.fromkeys(n for step in release.plan.steps for n in step.within.refined_by)
-    if refined:
+    if refined := dict.fromkeys(n for step in release.plan.steps for n in step.within.refined_by):
         lines.append(say("refined", columns=", ".join(refined)))
     told = {*release.unprotected, *release.only_recoded}
     half_fixed = [f for f in release.columns if f.fixed >= 0.5 and f.name not in told]

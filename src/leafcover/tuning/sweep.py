@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from math import ceil, isnan, nan
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from leafcover import __version__
 from leafcover.engine.run import fingerprint, refuse_identifiers
@@ -123,6 +123,7 @@ def sweep(
     jobs: int = 1,
     scores: str | Path | None = None,
     progress: Callable[[str, float], None] = lambda text, share: None,
+    estimate: Callable[[str], None] = lambda text: None,
 ) -> Sweep:
     """Compare recipes at several strengths on a table, by disclosure risk and utility.
 
@@ -159,6 +160,8 @@ def sweep(
         A file that saves the scores. Those already in it are not computed again.
     progress : callable, optional
         Called with the current task and the share that is done.
+    estimate : callable, optional
+        Called once, after the first trial of a recipe, with how long the sweep will take.
 
     Returns
     -------
@@ -197,7 +200,8 @@ def sweep(
     saved = _saved_scores(original, target, bins, rows, seed, file, coarser)
     others = other_targets(sample, target)
     task = Task(sample, target, others, bins, Draws(saved.key.secret).sub("sweep"), coarser)
-    found, refused = _all_scores(task, tried, runs, jobs, saved, file, progress)
+    tell = Listeners(progress, estimate)
+    found, refused = _all_scores(task, tried, runs, jobs, saved, file, tell)
     points = _points([candidate for candidate in tried if candidate not in refused], runs, found)
     if not points:
         raise LeafcoverError(next(iter(refused.values())))
@@ -215,6 +219,16 @@ def sweep(
         table_rows=len(original),
         version=__version__,
     )
+
+
+LEAST_ESTIMATED = 30.0  # seconds that a sweep takes, before it says how long
+
+
+class Listeners(NamedTuple):
+    """Who is told how far a sweep is."""
+
+    progress: Callable[[str, float], None]  # the current task, and the share that is done
+    estimate: Callable[[str], None]  # once, how long it will take
 
 
 def _check(max_risk: float | None, runs: int, rows: int, jobs: int) -> None:
@@ -281,7 +295,7 @@ def _all_scores(
     jobs: int,
     saved: SavedScores,
     file: Path | None,
-    progress: Callable[[str, float], None],
+    tell: Listeners,
 ) -> tuple[dict[Trial, TrialScore], dict[Candidate, str]]:
     """Every score, those in the file and new ones; and the candidates that cannot run, with the reason."""
     # Run by run: a sweep that is stopped early has tried every candidate once rather than a few of them often.
@@ -289,8 +303,9 @@ def _all_scores(
     found = dict(saved.scores)
     refused: dict[Candidate, str] = {}
     missing = [trial for trial in trials if trial not in found]
-    progress(say("progress-start", total=len(missing), candidates=len(tried), runs=runs), 0.0)
-    began = time.monotonic()
+    tell.progress(say("progress-start", total=len(missing), candidates=len(tried), runs=runs), 0.0)
+    began = last = time.monotonic()
+    estimated = False
     with closing(score_trials(task, missing, jobs=jobs)) as results:
         for done, (trial, result) in enumerate(results, 1):
             candidate, run = trial
@@ -302,13 +317,25 @@ def _all_scores(
                 raise LeafcoverError(result)
             else:
                 refused[candidate] = result
-            left = _time_left(time.monotonic() - began, done, len(missing), jobs)
+            now = time.monotonic()
+            if candidate is not None and not estimated:
+                estimated = True
+                if (now - last) * len(missing) / jobs >= LEAST_ESTIMATED:
+                    tell.estimate(_estimate(candidate.name, now - last, len(missing), min(jobs, len(missing))))
+            last = now if jobs == 1 else began
+            left = _time_left(now - began, done, len(missing), jobs)
             counts = {"done": done, "total": len(missing), "run": run + 1, "left": left}
             if candidate is None:
-                progress(say("progress-baselines", **counts), done / len(missing))
+                tell.progress(say("progress-baselines", **counts), done / len(missing))
             else:
-                progress(say("progress-trial", name=candidate.name, **counts), done / len(missing))
+                tell.progress(say("progress-trial", name=candidate.name, **counts), done / len(missing))
     return found, refused
+
+
+def _estimate(name: str, seconds: float, total: int, jobs: int) -> str:
+    """How long all trials take if each takes as long as the first of a recipe."""
+    figures = {"name": name, "seconds": ceil(seconds), "total": total, "jobs": jobs}
+    return say("progress-estimate", minutes=ceil(seconds * total / jobs / 60), **figures)
 
 
 def _time_left(elapsed: float, done: int, total: int, jobs: int) -> str:

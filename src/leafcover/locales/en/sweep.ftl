@@ -229,4 +229,11 @@ progress-baselines = { $done } of { $total } trials{ $left ->
     [none] {""}
    *[other] , { $left }
 }: baselines, run { $run }
+progress-estimate = The sweep takes about { $minutes ->
+    [one] { $minutes } minute
+   *[other] { $minutes } minutes
+}: { $total } trials, of which the first of a recipe ({ $name }) took { $seconds } s{ $jobs ->
+    [one] {""}
+   *[other] {" "}with { $jobs } processes
+}. Others may take more or less.
 progress-left = about { $minutes } min left
