@@ -8,11 +8,8 @@ import pytest
 from benchmarks.scoreboard import labels, methods, outside, page, picture, rivals, summary, words, works
 from benchmarks.scoreboard.contenders import CONTENDERS, Contender
 from benchmarks.scoreboard.methods import (
-    additive_noise,
     group_means,
     mdav,
-    post_randomise,
-    rank_swap,
     sequential_cart,
     standardised,
 )
@@ -23,8 +20,9 @@ from benchmarks.scoreboard.store import Store
 from benchmarks.scoreboard.summary import FIGURES, Summary, front, summarised, verdict
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import kstest
 
+from leafcover.perturb.pram import Pram
+from leafcover.perturb.swap import RankSwap
 from leafcover.table.io import read, sample
 from tests.data import table_path
 
@@ -57,46 +55,6 @@ def test_mdav_loses_what_the_literature_prints(name, k, loss):
     assert 100 * ((numbers - means) ** 2).sum() / (numbers**2).sum() == pytest.approx(loss, abs=0.002)
 
 
-def test_rank_swap_by_hand():
-    """A quarter of four rows is one rank: the lowest changes with its neighbour, then the third with the fourth."""
-    values = np.array([30.0, 10.0, 40.0, 20.0])
-    assert rank_swap(values, 0.25, np.random.default_rng(0)).tolist() == [40.0, 20.0, 30.0, 10.0]
-
-
-@given(st.integers(1, 300), st.floats(0.01, 0.9), st.integers(0, 99))
-def test_rank_swap_moves_no_value_further_than_its_reach(rows, reach, seed):
-    rng = np.random.default_rng(seed)
-    ranks = rng.permutation(rows).astype(float)
-    swapped = rank_swap(ranks, reach, rng)
-    assert sorted(swapped) == sorted(ranks)
-    assert np.abs(swapped - ranks).max() <= max(1, int(reach * rows))
-    assert (swapped[np.argsort(ranks)][swapped[np.argsort(ranks)].astype(int)] == np.arange(rows)).all()  # in pairs
-
-
-def test_rank_swap_uses_its_reach():
-    ranks = np.arange(5_000.0)
-    moved = np.abs(rank_swap(ranks, 0.1, np.random.default_rng(0)) - ranks)
-    assert (moved > 0).mean() > 0.95
-    assert 0.3 * 500 < moved.mean() < 0.7 * 500
-
-
-@pytest.mark.parametrize(("scale", "right"), [(1.0, True), (0.9, False), (1.1, False)])
-def test_additive_noise_is_normal_with_its_share_of_the_standard_deviation(scale, right):
-    values = np.random.default_rng(1).exponential(7.0, 100_000)
-    noise = additive_noise(values, 0.5, np.random.default_rng(2)) - values
-    found = kstest(noise / (0.5 * values.std(ddof=1) * scale), "norm").pvalue
-    assert (found > 1e-6) == right
-
-
-def test_post_randomising_keeps_frequencies_and_changes_its_share():
-    """A redrawn code equals the old one with the sum of the squared frequencies, here 0.25 + 0.09 + 0.04 = 0.38."""
-    codes = np.repeat(np.array([0, 1, 2], np.int32), [50_000, 30_000, 20_000])
-    changed = post_randomise(codes, 0.4, np.random.default_rng(0))
-    assert np.bincount(changed) / len(codes) == pytest.approx([0.5, 0.3, 0.2], abs=0.005)
-    assert (changed != codes).mean() == pytest.approx(0.4 * (1 - 0.38), abs=0.005)
-    assert (post_randomise(codes, 0.0, np.random.default_rng(0)) == codes).all()
-
-
 def test_sequential_cart_keeps_what_a_tree_of_the_columns_before_explains():
     """The second column is the first one's sign, the third their sum: leaves of five rows at least keep both."""
     rng = np.random.default_rng(0)
@@ -118,6 +76,14 @@ def test_sequential_cart_draws_from_leaves_of_five_rows_at_least():
     apart = np.abs(made[1] // 5 - made[0])
     assert apart.mean() < 1.5  # leaves may hold several neighbouring levels
     assert len(np.unique(made[1])) > 100
+
+
+def test_a_classical_plan_changes_numbers_and_categories():
+    split = adult(1_200)
+    made = works.classical(RankSwap(0.1), Pram(0.2))(split, False).release
+    assert set(made.plan.columns) == set(split.train.names)
+    assert made.promises["age"] == ("permuted",)
+    assert made.promises["occupation"] == ("drawn",)
 
 
 def test_synthesised_rows_are_nobodys_and_look_like_the_table():

@@ -5,6 +5,10 @@ from typing import Literal, TypeAlias
 
 from benchmarks.scoreboard import works
 
+from leafcover.perturb.additive import Additive
+from leafcover.perturb.pram import Pram
+from leafcover.perturb.swap import RankSwap
+
 Family: TypeAlias = Literal["ours", "installed", "textbook", "yardstick"]
 
 
@@ -114,6 +118,24 @@ CONTENDERS: tuple[Contender, ...] = (
     ),
     Contender("egadp", "ours", "The same with exact means and covariances.", works.ours("egadp")),
     Contender(
+        "pram, 0.2",
+        "ours",
+        "PRAM: categories redrawn from their column with probability 0.2; numbers are unchanged.",
+        works.ours("pram"),
+    ),
+    Contender(
+        "rank-swap",
+        "ours",
+        "Numbers swapped with others at most 10% of the ranks away; categories are unchanged.",
+        works.ours("rank-swap"),
+    ),
+    Contender(
+        "bounded-swap",
+        "ours",
+        "Numbers swapped at least 5 ranks away in cells of 10 to 19 similar rows; categories are unchanged.",
+        works.ours("bounded-swap"),
+    ),
+    Contender(
         "round, 1 digit",
         "ours",
         "Numbers rounded to one significant digit; categories are unchanged.",
@@ -221,34 +243,28 @@ CONTENDERS: tuple[Contender, ...] = (
         works.microaggregated,
     ),
     Contender(
-        "noise and PRAM",
+        "noise and PRAM, plan",
         "textbook",
-        "Such noise, and each category redrawn from its column with probability 0.2.",
-        works.by_column(works.noisy(0.5), works.randomised(0.2)),
+        "`additive` (half a standard deviation) on the numbers and `pram` (probability 0.2) on the categories.",
+        works.classical(Additive(0.5), Pram(0.2)),
     ),
     Contender(
-        "noise and PRAM, strong",
+        "noise and PRAM, plan, strong",
         "textbook",
-        "Noise of a whole standard deviation, categories redrawn with probability 0.5.",
-        works.by_column(works.noisy(1.0), works.randomised(0.5)),
+        "The same with a whole standard deviation and probability 0.5.",
+        works.classical(Additive(1.0), Pram(0.5)),
     ),
     Contender(
-        "rank swap",
+        "rank swap and PRAM, plan",
         "textbook",
-        "Numbers swapped with others at most 10% of the ranks away; categories are unchanged.",
-        works.by_column(works.swapped(0.1), works.as_it_is),
+        "`rank-swap` (10% of the ranks) on the numbers and `pram` (probability 0.2) on the categories.",
+        works.classical(RankSwap(0.1), Pram(0.2)),
     ),
     Contender(
-        "rank swap and PRAM",
+        "rank swap and PRAM, plan, strong",
         "textbook",
-        "The same, and each category redrawn from its column with probability 0.2.",
-        works.by_column(works.swapped(0.1), works.randomised(0.2)),
-    ),
-    Contender(
-        "rank swap and PRAM, strong",
-        "textbook",
-        "Ranks at most 30% away, categories redrawn with probability 0.6.",
-        works.by_column(works.swapped(0.3), works.randomised(0.6)),
+        "The same with 30% of the ranks and probability 0.6.",
+        works.classical(RankSwap(0.3), Pram(0.6)),
     ),
     Contender(
         "the original",

@@ -1,4 +1,4 @@
-"""Textbook methods, a few lines each: microaggregation, noise, rank swapping, post-randomisation, sequential CART.
+"""Textbook methods, a few lines each: microaggregation and sequential CART.
 
 Arrays in, arrays out. They are baselines, written as in the literature.
 """
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from leafcover.arrays import Array, Codes, Floats, Rows
+from leafcover.arrays import Array, Floats, Rows
 
 
 def mdav(numbers: Floats, k: int) -> Rows:
@@ -70,46 +70,6 @@ def group_means(values: Floats, group: Rows) -> Floats:
     """
     means: Floats = np.bincount(group, values) / np.bincount(group)
     return means[group]
-
-
-def additive_noise(values: Floats, share: float, rng: np.random.Generator) -> Floats:
-    """Normal noise whose standard deviation is a share of the column's own; neither rounded nor clipped."""
-    return values + rng.normal(0.0, share * values.std(ddof=1), len(values))
-
-
-def rank_swap(values: Array, reach: float, rng: np.random.Generator) -> Array:
-    """Every value exchanged with one whose rank differs by at most a share of the rows (Moore 1996).
-
-    Ranks are taken in turn from the lowest; a partner is drawn among the ones above that have not been swapped yet.
-    Equal values are ranked in random order.
-    """
-    rows = len(values)
-    order = np.lexsort((rng.random(rows), values))
-    most = max(1, int(reach * rows))
-    free = np.ones(rows, bool)
-    partner = np.arange(rows)
-    for rank in range(rows):
-        if not free[rank]:
-            continue
-        open_ones = rank + 1 + np.flatnonzero(free[rank + 1 : rank + 1 + most])
-        free[rank] = False
-        if len(open_ones):
-            other = int(open_ones[rng.integers(len(open_ones))])
-            free[other] = False
-            partner[rank], partner[other] = other, rank
-    swapped = np.empty_like(values)
-    swapped[order] = values[order[partner]]
-    return swapped
-
-
-def post_randomise(codes: Codes, share: float, rng: np.random.Generator) -> Codes:
-    """PRAM: a share of the codes is resampled from the column, which preserves expected frequencies.
-
-    A resampled code may equal the original, so fewer than the share differ.
-    """
-    redrawn = rng.random(len(codes)) < share
-    found: Codes = np.where(redrawn, codes[rng.integers(len(codes), size=len(codes))], codes)
-    return found
 
 
 def sequential_cart(

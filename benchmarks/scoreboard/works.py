@@ -6,20 +6,16 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
-from benchmarks.scoreboard.methods import (
-    additive_noise,
-    group_means,
-    mdav,
-    post_randomise,
-    rank_swap,
-    sequential_cart,
-)
+from benchmarks.scoreboard.methods import group_means, mdav, sequential_cart
 from benchmarks.scoreboard.outcome import Outcome, Split
 from benchmarks.scoreboard.outside import outside
 
 from leafcover.engine.run import run
 from leafcover.keyed_random import Key
+from leafcover.partition.leaves import Whole
+from leafcover.perturb.base import Perturbation
 from leafcover.recipes import plan_for
+from leafcover.recipes.plan import Plan, Step
 from leafcover.table.table import Column, Table
 
 TARGET = "income"
@@ -45,6 +41,23 @@ def _release(table: Table, recipe: str, seed: int, settings: dict[str, Any]) -> 
     return run(table, plan, key=Key.from_seed(seed))
 
 
+def classical(number: Perturbation, category: Perturbation) -> Work:
+    """Numbers changed by one perturbation and categories by another, in the whole table."""
+
+    def release(table: Table, seed: int) -> Any:
+        kinds = {is_category: [c.name for c in table if c.is_category == is_category] for is_category in (False, True)}
+        steps = (Step(kinds[False], Whole(), number), Step(kinds[True], Whole(), category))
+        return run(table, Plan(*steps, target=TARGET), key=Key.from_seed(seed))
+
+    def work(split: Split, _: bool) -> Outcome:
+        release(split.train.take(np.arange(min(1_000, len(split.train)))), split.seed)  # compile first
+        began = time.process_time()
+        found = release(split.train, split.seed)
+        return Outcome(time.process_time() - began, release=found)
+
+    return work
+
+
 def rival(name: str, *, model: bool = False, paired: bool = True) -> Work:
     return lambda split, fresh: replace(outside(split, name, model=model, fresh=fresh), paired=paired)
 
@@ -67,18 +80,6 @@ def as_it_is(column: Column, _: np.random.Generator) -> Column:
 
 def _with(column: Column, values: Any) -> Column:
     return replace(column, values=values, stored=None, grid=None)
-
-
-def noisy(share: float) -> Change:
-    return lambda column, rng: _with(column, additive_noise(column.values, share, rng))
-
-
-def swapped(reach: float) -> Change:
-    return lambda column, rng: _with(column, rank_swap(column.values, reach, rng))
-
-
-def randomised(share: float) -> Change:
-    return lambda column, rng: _with(column, post_randomise(column.values, share, rng))
 
 
 def permuted(column: Column, rng: np.random.Generator) -> Column:

@@ -35,6 +35,10 @@ NOISES = {
     "bounded, reflect": (Bounded(boundary="reflect", distribution="laplace"), NUMBERS),
     "bounded, wrap": (Bounded(boundary="wrap", distribution="uniform"), NUMBERS),
     "bounded, clip": (Bounded(boundary="clip", innocent="heterogeneous"), NUMBERS),
+    "bounded, a table": (Bounded(distribution="figure-2"), NUMBERS),
+    "bounded by value": (Bounded(0.5, scale="value"), NUMBERS),
+    "bounded, influential alone": (Bounded(innocent="none", distribution="-1:1 0:1 1:1"), NUMBERS),
+    "bounded, innocent alone": (Bounded(influential="none"), NUMBERS),
     "redraw": (Redraw(), CATEGORIES),
     "redraw, all leaves": (Redraw(distribution="all-leaves"), CATEGORIES),
     "redraw, own": (Redraw(distribution="own", others=0.3), CATEGORIES),
@@ -80,6 +84,7 @@ DRAWS_NOTHING = {name for name, (noise, _) in NOISES.items() if noise.determinis
 CONTINUOUS = {"additive, laplace", "multiplicative, normal"}  # no value comes twice; their own tests ask for shares
 EXACT = {"egadp", "ipso"}  # exact moments bind the rows of a small part, whose likelihood is that of many rows
 IMPOSSIBLE = {("detective", "whole"), ("detective", "refined")}  # siblings need leaves of a tree
+IMPOSSIBLE |= {("bounded, influential alone", "whole")}  # no number is tested
 DEALT = {name for name, (noise, _) in NOISES.items() if not noise.descends}  # needs cells that place released rows
 IMPOSSIBLE |= {(name, where) for name in DEALT for where in SPLITS if not SPLITS[where].places_released}
 TABLE = mixed(3)
@@ -173,7 +178,7 @@ def test_law(law, name, where):
     law(noise, part_of(noise, columns, SPLITS[where]))
 
 
-UNLIKE_A_FREQUENCY = DRAWS_NOTHING | CONTINUOUS | REVERSIBLE | EXACT
+UNLIKE_A_FREQUENCY = DRAWS_NOTHING | CONTINUOUS | REVERSIBLE | EXACT | {"bounded, influential alone"}  # few rows move
 
 
 @pytest.mark.parametrize("name", [name for name in NOISES if name not in UNLIKE_A_FREQUENCY])

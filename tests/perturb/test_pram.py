@@ -143,6 +143,11 @@ def test_a_matrix_for_other_levels_is_refused_without_naming_them(levels):
     assert "'a'" not in str(error.value)
 
 
+def test_no_invariance_can_be_asked_for_in_words():
+    plan = plan_for(mixed(1), "pram", settings={"invariant": "none"})
+    assert plan.steps[0].perturb.invariant == "none"
+
+
 def test_missing_constant_and_empty_categories_follow_a_rule():
     texts = {"one": ["a"] * 30, "empty": [None] * 30, "few": [None] * 28 + ["a", "b"], "full": ["a", "b", None] * 10}
     original = table(*(category(name, values) for name, values in texts.items()))

@@ -496,7 +496,7 @@ def regrown_model(released: Table, plan: Plan | None, target: str) -> ReleaseMod
         if recipe not in RECIPES:
             continue
         try:
-            given = chosen if RECIPES[recipe].needs_target else None
+            given = chosen if RECIPES[recipe].takes_target else None
             again = plan_for(table, recipe, target=given, settings=settings, find_rules=False, rare="allow")
         except LeafcoverError:
             continue

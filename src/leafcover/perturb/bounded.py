@@ -7,7 +7,7 @@ column that no test on the path to the leaf uses, the box is open and the range 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, NamedTuple, Protocol, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from leafcover.table.table import Column, Kind
 
 
 DistributionName: TypeAlias = Literal["normal", "uniform", "laplace"]
+Where: TypeAlias = Literal["all", "heterogeneous", "none"]  # the cells in which values are perturbed
 
 
 class Distribution(Protocol):
@@ -77,16 +78,79 @@ class Laplace:
         return np.where(u < 0.5, -size, size)
 
 
-_DISTRIBUTIONS: dict[str, Distribution] = {"normal": Normal(), "uniform": Uniform(), "laplace": Laplace()}
+@dataclass(frozen=True)
+class Tabulated:
+    """A distribution by a table: noise, and how probable it is, both up to a factor; even between half steps.
+
+    Only its shape matters: it is scaled to standard deviation 1.
+    """
+
+    noise: tuple[float, ...]  # ascending
+    weights: tuple[float, ...]
+
+    def cdf(self, x: Floats) -> Floats:
+        """The probability of at most x."""
+        edges, below, deviation = self._law
+        return np.interp(np.asarray(x) * deviation, edges, below)
+
+    def inverse(self, u: Floats) -> Floats:
+        """The x with probability u of at most x."""
+        edges, below, deviation = self._law
+        return np.interp(u, below, edges) / deviation
+
+    @property
+    def _law(self) -> tuple[Floats, Floats, float]:
+        noise, weights = np.array(self.noise, np.float64), np.array(self.weights, np.float64)
+        middle = (noise[1:] + noise[:-1]) / 2
+        edges = np.concatenate([[2 * noise[0] - middle[0]], middle, [2 * noise[-1] - middle[-1]]])
+        shares = weights / weights.sum()
+        variance = (shares * (noise**2 + np.diff(edges) ** 2 / 12)).sum()
+        return edges, np.concatenate([[0.0], np.cumsum(shares)[:-1], [1.0]]), float(np.sqrt(variance))
 
 
-def distribution_named(distribution: DistributionName | Distribution) -> Distribution:
-    """The distribution of a name; a distribution is returned unchanged."""
-    if isinstance(distribution, str):
-        if distribution not in _DISTRIBUTIONS:
-            raise NameUnknown("noise distribution", distribution, _DISTRIBUTIONS)
+def _figure_2() -> Tabulated:
+    """The Framework's Figure 2 as far as its text describes it: in steps of 5 % of the range, deviation 27.6 %."""
+    noise = range(-100, 101, 5)
+    return Tabulated(tuple(map(float, noise)), tuple(float(np.exp(-((x / 27.6) ** 2) / 2)) for x in noise))
+
+
+_DISTRIBUTIONS: dict[str, Distribution] = {
+    "normal": Normal(),
+    "uniform": Uniform(),
+    "laplace": Laplace(),
+    "figure-2": _figure_2(),
+}
+
+
+def distribution_named(distribution: str | Distribution) -> Distribution:
+    """The distribution of a name, or of a table such as "-1:1 0:2 1:1"; a distribution is returned unchanged.
+
+    >>> round(float(distribution_named("-20:1 0:2 20:1").inverse(np.array([0.9]))[0]), 3)
+    1.193
+    """
+    if not isinstance(distribution, str):
+        return distribution
+    if distribution in _DISTRIBUTIONS:
         return _DISTRIBUTIONS[distribution]
-    return distribution
+    if ":" not in distribution:
+        raise NameUnknown("noise distribution", distribution, _DISTRIBUTIONS)
+    return _tabulated(distribution)
+
+
+def _tabulated(text: str) -> Tabulated:
+    """The distribution of a table in words, if it is symmetric: likelihoods are computed in the nearer tail."""
+    try:
+        pairs = [tuple(map(float, part.split(":"))) for part in text.replace(",", " ").split()]
+        noise, weights = (np.array(side) for side in zip(*pairs, strict=True))
+    except ValueError:
+        noise = weights = np.empty(0)
+    right = len(noise) > 1 and bool(np.isfinite(noise).all() and np.isfinite(weights).all())
+    if right:
+        right = bool((np.diff(noise) > 0).all() and (weights >= 0).all() and weights.sum() > 0)
+    if not right or not (np.allclose(noise, -noise[::-1]) and np.allclose(weights, weights[::-1])):
+        allowed = "a table of noise and weights, ascending and symmetric, such as '-20:1 -10:3 0:4 10:3 20:1'"
+        raise ValueOutOfRange("distribution", text, allowed)
+    return Tabulated(tuple(noise.tolist()), tuple(weights.tolist()))
 
 
 def between(distribution: Distribution, low: Floats, high: Floats) -> Floats:
@@ -176,17 +240,22 @@ class Bounded(Perturbation):
     ----------
     spread : float, default 0.276
         The standard deviation of the noise, as a share of the allowed range: above 0 and at most 1.
-    scale : {"range", "rank"}, default "range"
+    scale : {"range", "rank", "value"}, default "range"
         "range" measures the allowed range in the column's units, as Islam and Brankovic (2004) do. "rank" moves the
         value among the column's sorted values inside the box, which preserves skew, zeros and other frequent values.
+        "value" measures the noise by the value itself, as Islam and Brankovic (2003) did; a zero stays.
     boundary : {"redraw", "reflect", "wrap", "clip"}, default "redraw"
         How noise is kept inside the allowed range: drawn until the value is inside, mirrored at the end, continued
         from the other end, or cut off at the end.
-    distribution : {"normal", "uniform", "laplace"} or object, default "normal"
-        The distribution of the noise. An object of your own needs the methods ``cdf`` and ``inverse`` of a symmetric
-        distribution with standard deviation 1.
-    innocent : {"all", "heterogeneous"}, default "all"
-        Whether columns that a leaf does not test are perturbed in all cells, or only in cells with more than one class.
+    distribution : str or object, default "normal"
+        The distribution of the noise: "normal", "uniform", "laplace", "figure-2" (the Framework's, in steps of 5 %), or
+        a symmetric table of noise and weights, "-20:1 -10:3 0:4 10:3 20:1", whose shape counts. An object of your own
+        needs the methods ``cdf`` and ``inverse`` of a symmetric distribution with standard deviation 1.
+    innocent : {"all", "heterogeneous", "none"}, default "all"
+        Where numbers that a leaf does not test are perturbed: in all cells, in cells with more than one class, or
+        nowhere.
+    influential : {"all", "heterogeneous", "none"}, optional
+        The same for numbers that a leaf tests. Default: all.
 
     Examples
     --------
@@ -206,17 +275,19 @@ class Bounded(Perturbation):
     kinds: ClassVar[frozenset[Kind]] = frozenset({"number", "date", "time"})
     keeps_boxes: ClassVar[bool] = True
     spread: float = 0.276
-    scale: Literal["range", "rank"] = "range"
+    scale: Literal["range", "rank", "value"] = "range"
     boundary: Boundary = field(default="redraw", metadata={"frozen_id": "fit"})
-    distribution: DistributionName | Distribution = field(
-        default="normal", metadata={"frozen_id": "law", "plan_type": DistributionName}
-    )
-    innocent: Literal["all", "heterogeneous"] = "all"
+    distribution: str | Distribution = field(default="normal", metadata={"frozen_id": "law", "plan_type": str})
+    innocent: Where = "all"
+    influential: Where | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.spread <= 1:
             raise ValueOutOfRange("Bounded.spread", self.spread, "a share of the allowed range, above 0 and at most 1")
         distribution_named(self.distribution)
+        for name, where in (("innocent", self.innocent), ("influential", self.influential)):
+            if where not in (None, *get_args(Where)):
+                raise ValueOutOfRange(f"Bounded.{name}", where, f"one of {', '.join(get_args(Where))}")
 
     def describe(self, *, detailed: bool = True) -> str:
         """What happens to a value."""
@@ -231,7 +302,7 @@ class Bounded(Perturbation):
     @property
     def scope(self) -> Scope:
         """The row for a range; the frequency of each value for ranks."""
-        return "row" if self.scale == "range" else "counts"
+        return "counts" if self.scale == "rank" else "row"
 
     @property
     def guarantees(self) -> tuple[str, ...]:
@@ -240,7 +311,7 @@ class Bounded(Perturbation):
 
     def fit(self, part: Chunk) -> Summary:
         """For ranks, the distinct values of each column and their frequencies."""
-        if self.scale == "range":
+        if self.scale != "rank":
             return None
         found = {}
         for column in part.columns:
@@ -249,7 +320,7 @@ class Bounded(Perturbation):
 
     def merge(self, one: Summary, other: Summary) -> Summary:
         """Add the counts."""
-        if self.scale == "range":
+        if self.scale != "rank":
             return None
         return {name: _merged(one[name], other[name]) for name in one}
 
@@ -280,11 +351,10 @@ class Bounded(Perturbation):
 
     def _moving(self, part: Chunk, column: Column) -> Bools:
         """The rows whose value may move."""
-        moving = ~column.missing
-        if self.innocent == "heterogeneous" and part.cells.mixed is not None:
-            low, high = part.ranges(column.name)
-            moving &= part.cells.mixed[part.cells.label] | np.isfinite(low) | np.isfinite(high)
-        return moving
+        low, high = part.ranges(column.name)
+        tested: Bools = np.isfinite(low) | np.isfinite(high)
+        innocent, influential = (_cells_of(where, part) for where in (self.innocent, self.influential))
+        return ~column.missing & np.where(tested, influential, innocent)
 
     def _rail(self, part: Chunk, column: Column, summary: Summary, moving: Bools) -> "Rail":
         low, high = (end[moving] for end in part.ranges(column.name))
@@ -292,7 +362,15 @@ class Bounded(Perturbation):
         if self.scale == "rank":
             distinct, counts = summary[column.name]
             return Rail.of_ranks(values, low, high, distinct, counts, self.spread)
-        return Rail.of_range(values, low, high, column, self.spread)
+        rail = Rail.of_range(values, low, high, column, self.spread)
+        return rail.by_value(values, self.spread) if self.scale == "value" else rail
+
+
+def _cells_of(where: Where | None, part: Chunk) -> Bools:
+    """The rows of cells in which values are perturbed."""
+    if where == "heterogeneous" and part.cells.mixed is not None:
+        return part.cells.mixed[part.cells.label]
+    return np.full(len(part), where != "none")
 
 
 class Rail(NamedTuple):
@@ -323,6 +401,14 @@ class Rail(NamedTuple):
         place = np.rint(_share(values, first, last) * (FINE - 1))
         size = np.where(last > first, FINE, 1.0)
         return cls(place, size, spread * (size - 1), first, last, None, None)
+
+    def by_value(self, values: Floats, spread: float) -> "Rail":
+        """The same, with noise that is a share of each value."""
+        points = self.column.grid.step if self.column is not None and self.column.grid is not None else None
+        step = (self.last - self.first) / np.maximum(self.size - 1, 1.0) if points is None else points
+        with np.errstate(divide="ignore", invalid="ignore"):
+            moved = np.where(self.size > 1, spread * np.abs(values) / step, 0.0)
+        return self._replace(spread=np.nan_to_num(moved))
 
     @classmethod
     def of_ranks(

@@ -15,16 +15,16 @@ import numpy as np
 from leafcover.errors import PlanError
 from leafcover.partition.forest import Forest
 from leafcover.partition.leaves import Leaves, Whole
-from leafcover.perturb.bounded import Boundary, Bounded
+from leafcover.perturb.bounded import Boundary, Bounded, Where
 from leafcover.perturb.bounded_normal import BoundedGadp
 from leafcover.perturb.redraw import Redraw
 from leafcover.perturb.shuffle import Shuffle
-from leafcover.recipes.plan import Plan, Step, free_columns
+from leafcover.recipes.plan import Names, Plan, Step, chosen_columns, free_columns
 from leafcover.recipes.registry import recipe
 from leafcover.table.table import Column, Table, column_name
 
 ClassNoise: TypeAlias = Literal["rpt", "ppt", "alpt"]
-Scale: TypeAlias = Literal["auto", "range", "rank"]
+Scale: TypeAlias = Literal["auto", "range", "rank", "value"]
 
 MOST_CLASSES = 300  # maximum number of levels of a category with its own tree
 HEAP = 0.05  # a value in more than this share of rows is a heap
@@ -42,7 +42,9 @@ def framework(
     cousins: int = 1,
     others: float = 0.0,
     class_noise: ClassNoise = "rpt",
-    innocent: Literal["all", "heterogeneous"] = "all",
+    innocent: Where = "all",
+    influential: Where = "all",
+    distribution: str = "normal",
     scale: Scale = "auto",
     boundary: Boundary = "redraw",
     preserve_leaf: bool = True,
@@ -69,11 +71,17 @@ def framework(
     class_noise : {"rpt", "ppt", "alpt"}, default "rpt"
         How the target is perturbed within a cell: permuted, drawn by its frequencies there, or drawn as the majority
         except with the table's overall minority share.
-    innocent : {"all", "heterogeneous"}, default "all"
-        Whether columns that a leaf does not test are perturbed in all cells, or only in cells with more than one class.
-    scale : {"auto", "range", "rank"}, default "auto"
-        Whether noise is measured in the units of a number or by ranks. "auto" uses ranks if a number is skewed or
-        heaped.
+    innocent : {"all", "heterogeneous", "none"}, default "all"
+        Where numbers that a leaf does not test are perturbed: in all cells, in cells with more than one class, or
+        nowhere.
+    influential : {"all", "heterogeneous", "none"}, default "all"
+        The same for numbers that a leaf tests.
+    distribution : str, default "normal"
+        The noise on numbers: "normal", "uniform", "laplace", "figure-2" (the paper's, in steps of 5 %), or a symmetric
+        table of noise and weights, such as "-20:1 -10:3 0:4 10:3 20:1".
+    scale : {"auto", "range", "rank", "value"}, default "auto"
+        Whether noise is measured by the range of a number, by ranks, or as a share of each value. "auto" uses ranks if
+        a number is skewed or heaped, otherwise the range.
     boundary : {"redraw", "reflect", "wrap", "clip"}, default "redraw"
         How noise is kept inside the allowed range: drawn until the value is inside, mirrored at the end, continued
         from the other end, or cut off at the end.
@@ -98,7 +106,7 @@ def framework(
     target = column_name("target", target)
     within = Leaves(of=target, min_cell=min_cell, bins=bins)
     changes = _Perturbations(
-        Bounded(spread=spread, boundary=boundary, innocent=innocent),
+        _noise(spread, boundary, innocent, influential, distribution),
         Redraw(siblings=siblings, cousins=cousins, others=others),
         class_noise,
         scale,
@@ -116,7 +124,10 @@ def framework_paper(
     cousins: int = 1,
     others: float = 0.0,
     class_noise: ClassNoise = "rpt",
-    innocent: Literal["all", "heterogeneous"] = "all",
+    innocent: Where = "all",
+    influential: Where = "all",
+    distribution: str = "normal",
+    scale: Literal["range", "value"] = "range",
     boundary: Boundary = "redraw",
     preserve_leaf: bool = True,
     bins: int | None = None,
@@ -140,8 +151,16 @@ def framework_paper(
     class_noise : {"rpt", "ppt", "alpt"}, default "rpt"
         How the target is perturbed within a cell: permuted, drawn by its frequencies there, or drawn as the majority
         except with the table's overall minority share.
-    innocent : {"all", "heterogeneous"}, default "all"
-        Whether columns that a leaf does not test are perturbed in all cells, or only in cells with more than one class.
+    innocent : {"all", "heterogeneous", "none"}, default "all"
+        Where numbers that a leaf does not test are perturbed: in all cells, in cells with more than one class, or
+        nowhere.
+    influential : {"all", "heterogeneous", "none"}, default "all"
+        The same for numbers that a leaf tests.
+    distribution : str, default "normal"
+        The noise on numbers: "normal", "uniform", "laplace", "figure-2" (the paper's, in steps of 5 %), or a symmetric
+        table of noise and weights, such as "-20:1 -10:3 0:4 10:3 20:1".
+    scale : {"range", "value"}, default "range"
+        Whether noise is a share of the allowed range or of each value.
     boundary : {"redraw", "reflect", "wrap", "clip"}, default "redraw"
         How noise is kept inside the allowed range: drawn until the value is inside, mirrored at the end, continued
         from the other end, or cut off at the end.
@@ -173,7 +192,9 @@ def framework_paper(
         others=others,
         class_noise=class_noise,
         innocent=innocent,
-        scale="range",
+        influential=influential,
+        distribution=distribution,
+        scale=scale,
         boundary=boundary,
         preserve_leaf=preserve_leaf,
         bins=bins,
@@ -252,6 +273,8 @@ def framework_gadp(
 def detective(
     table: Table,
     *,
+    target: str | None = None,
+    columns: Names | None = None,
     siblings: float = 0.2,
     cousins: int = 1,
     others: float = 0.0,
@@ -263,6 +286,10 @@ def detective(
     ----------
     table : Table or frame
         The table to write a plan for.
+    target : str, optional
+        The class, which is unchanged unless ``columns`` names it. Default: the column with the role "target", if any.
+    columns : str or list of str, optional
+        The categories to change, as "a,b" or ["a", "b"]. Default: all but the class.
     siblings : float, default 0.2
         The probability that a category becomes a majority value of another leaf with the same parent: DETECTIVE's p.
     cousins : int, default 1
@@ -280,14 +307,13 @@ def detective(
     --------
     >>> import leafcover as lc
     >>> table = lc.read(lc.sample("cps1985"))
-    >>> plan = lc.recipes.detective(table)
-    >>> "occupation" in plan.columns, "wage" in plan.columns
-    (True, False)
+    >>> plan = lc.recipes.detective(table, target="union")
+    >>> [name in plan.columns for name in ("occupation", "wage", "union")]
+    [True, False, False]
     """
     redraw = Redraw(siblings=siblings, cousins=cousins, others=others)
-    columns = [c for c in free_columns(table, None) if c.is_category]
-    if not columns:
-        raise PlanError("DETECTIVE changes categories, and the table has none that vary. Choose another recipe.")
+    without = [name for name in (target,) if name is not None and columns is None]
+    names = chosen_columns(table, columns, "detective", ("category",), without=without)
     many = Redraw(
         distribution="own", others=siblings
     )  # too many levels for a tree: any other value, with the probability of a sibling's
@@ -295,13 +321,20 @@ def detective(
         Step(c.name, within=_own_leaves(table, c.name, min_cell), perturb=redraw)
         if len(c.levels) <= MOST_CLASSES
         else Step(c.name, within=Whole(), perturb=many)
-        for c in columns
+        for c in (table[name] for name in names)
     ]
     return Plan(*steps)
 
 
 @recipe("random")
-def random(table: Table, *, spread: float = 0.276, others: float = 0.2, boundary: Boundary = "redraw") -> Plan:
+def random(
+    table: Table,
+    *,
+    spread: float = 0.276,
+    others: float = 0.2,
+    boundary: Boundary = "redraw",
+    distribution: str = "uniform",
+) -> Plan:
     """The Random Technique of Fletcher and Islam (2015), a baseline: uniform perturbation that ignores patterns.
 
     Parameters
@@ -315,6 +348,8 @@ def random(table: Table, *, spread: float = 0.276, others: float = 0.2, boundary
     boundary : {"redraw", "reflect", "wrap", "clip"}, default "redraw"
         How noise is kept inside the allowed range: drawn until the value is inside, mirrored at the end, continued
         from the other end, or cut off at the end.
+    distribution : str, default "uniform"
+        The noise on numbers: "uniform", "normal", "laplace", or a symmetric table of noise and weights.
 
     Returns
     -------
@@ -334,11 +369,17 @@ def random(table: Table, *, spread: float = 0.276, others: float = 0.2, boundary
     steps = []
     if numbers:
         steps.append(
-            Step(numbers, within=Whole(), perturb=Bounded(spread=spread, distribution="uniform", boundary=boundary))
+            Step(numbers, within=Whole(), perturb=Bounded(spread=spread, distribution=distribution, boundary=boundary))
         )
     if categories:
         steps.append(Step(categories, within=Whole(), perturb=Redraw(distribution="own", others=others)))
     return Plan(*steps)
+
+
+def _noise(spread: float, boundary: Boundary, innocent: Where, influential: Where, distribution: str) -> Bounded:
+    """Noise on numbers; all influential ones are perturbed where nothing else is asked for."""
+    where = None if influential == "all" else influential
+    return Bounded(spread, boundary=boundary, distribution=distribution, innocent=innocent, influential=where)
 
 
 @dataclass(frozen=True)
@@ -359,7 +400,8 @@ def steps_within(
     by_rank = {c.name for c in numbers if changes.scale == "rank" or (changes.scale == "auto" and _needs_ranks(c))}
     ranges = [c.name for c in numbers if c.name not in by_rank]
     ranks = [c.name for c in numbers if c.name in by_rank]
-    steps = [Step(ranges, within=within, perturb=replace(changes.numbers, scale="range"))] if ranges else []
+    by_range = replace(changes.numbers, scale="value" if changes.scale == "value" else "range")
+    steps = [Step(ranges, within=within, perturb=by_range)] if ranges else []
     steps += [Step(ranks, within=within, perturb=replace(changes.numbers, scale="rank"))] if ranks else []
     return [*steps, *_label_steps(table, target, within, changes.categories, changes.target, keep=keep)]
 
@@ -432,7 +474,9 @@ def forest(
     cousins: int = 1,
     others: float = 0.0,
     class_noise: ClassNoise = "rpt",
-    innocent: Literal["all", "heterogeneous"] = "all",
+    innocent: Where = "all",
+    influential: Where = "all",
+    distribution: str = "normal",
     scale: Scale = "auto",
     boundary: Boundary = "redraw",
     goodness: float = 0.3,
@@ -465,11 +509,17 @@ def forest(
     class_noise : {"rpt", "ppt", "alpt"}, default "rpt"
         How the target is perturbed within a cell: permuted, drawn by its frequencies there, or drawn as the majority
         except with the table's overall minority share.
-    innocent : {"all", "heterogeneous"}, default "all"
-        Whether columns that a leaf does not test are perturbed in all cells, or only in cells with more than one class.
-    scale : {"auto", "range", "rank"}, default "auto"
-        Whether noise is measured in the units of a number or by ranks. "auto" uses ranks if a number is skewed or
-        heaped.
+    innocent : {"all", "heterogeneous", "none"}, default "all"
+        Where numbers that a leaf does not test are perturbed: in all cells, in cells with more than one class, or
+        nowhere.
+    influential : {"all", "heterogeneous", "none"}, default "all"
+        The same for numbers that a leaf tests.
+    distribution : str, default "normal"
+        The noise on numbers: "normal", "uniform", "laplace", "figure-2" (the paper's, in steps of 5 %), or a symmetric
+        table of noise and weights, such as "-20:1 -10:3 0:4 10:3 20:1".
+    scale : {"auto", "range", "rank", "value"}, default "auto"
+        Whether noise is measured by the range of a number, by ranks, or as a share of each value. "auto" uses ranks if
+        a number is skewed or heaped, otherwise the range.
     boundary : {"redraw", "reflect", "wrap", "clip"}, default "redraw"
         How noise is kept inside the allowed range: drawn until the value is inside, mirrored at the end, continued
         from the other end, or cut off at the end.
@@ -509,7 +559,7 @@ def forest(
         bins=bins,
     )
     changes = _Perturbations(
-        Bounded(spread=spread, boundary=boundary, innocent=innocent),
+        _noise(spread, boundary, innocent, influential, distribution),
         Redraw(siblings=siblings, cousins=cousins, others=others),
         class_noise,
         scale,

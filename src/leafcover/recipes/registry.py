@@ -103,6 +103,11 @@ class Recipe:
     @property
     def needs_target(self) -> bool:
         """Whether the recipe needs a target."""
+        return self.takes_target and signature(self.make).parameters["target"].default is Parameter.empty
+
+    @property
+    def takes_target(self) -> bool:
+        """Whether the recipe uses a target if there is one."""
         return "target" in signature(self.make).parameters
 
 
@@ -394,7 +399,7 @@ def plan_for(
     table, chosen = from_frame(table), RECIPES.named(recipe)
     given = {name: _setting(chosen, name, value) for name, value in (settings or {}).items()}
     target = _target(recipe, table, target) if chosen.needs_target else target_of(table, target)
-    if chosen.needs_target:
+    if chosen.takes_target:
         given["target"] = target
     if share is not None and given.setdefault("share", share) != share:
         raise PlanError(f"share={share} and the setting share={given['share']} were given. Use one of them.")
@@ -448,7 +453,8 @@ def _setting(recipe: Recipe, name: str, value: Any) -> Any:
     if name not in recipe.parameters:
         raise NameUnknown("parameter", name, recipe.parameters, f"of recipe {recipe.name!r}")
     hint = get_type_hints(recipe.make)[name]
-    if isinstance(value, str) and value.lower() in ("none", "", *(("auto",) if _is_automatic(hint) else ())):
+    words = ("none", "", *(("auto",) if _is_automatic(hint) else ()))
+    if isinstance(value, str) and value.lower() in words and value.lower() not in allowed_types(hint):
         value = None
     return checked(f"Parameter {name} of recipe {recipe.name!r}", hint, value, from_text=True)
 
