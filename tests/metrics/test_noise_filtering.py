@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import leafcover as lc
-from leafcover.errors import NameUnknown, TableError, ValueOutOfRange
+from leafcover.errors import NameUnknown, PlanError, TableError, ValueOutOfRange
 from tests.tables import category, number, table
 
 ROWS, SPREAD = 20_000, 0.6
@@ -121,6 +121,7 @@ def transformed(recipe, values, **settings):
         ("translate", 2, None),
         ("scale", 2, None),
         ("rotate", 7, None),
+        ("rotate", 6, "rotation"),
         ("hybrid", 7, None),
         ("scale", 7, "affine"),
     ],
@@ -160,3 +161,54 @@ def test_known_rows_by_number_and_with_missing_values():
         lc.known_sample(original, after, known=3, function="shear")
     with pytest.raises(TableError, match="nothing is left"):
         lc.known_sample(original, after, known=list(range(40)))
+
+
+# A sample of the population, without a known row.
+
+
+def population(rows, seed):
+    """Skewed numbers with different scales, some of which are correlated."""
+    base = np.random.default_rng(seed).gamma(2.0, size=(3, rows))
+    return np.array([base[0], 3 * base[1] + base[0], 9 * base[2]])
+
+
+@pytest.mark.parametrize(
+    ("recipe", "function"), [("translate", "translation"), ("scale", "scaling"), ("rotate", "rotation")]
+)
+def test_a_sample_of_the_population_reveals_most_of_a_function(recipe, function):
+    original, after = transformed(recipe, population(4000, 1))
+    sample = as_table(population(4000, 2))
+    found = lc.known_sample(original, after, sample=sample, function=function)
+    assert found.known == 0
+    assert max(one.error for one in found.columns) < 0.2
+    assert min(one.released for one in found.columns) > 0.3
+    few = lc.known_sample(original, after, sample=as_table(population(60, 3)), function=function)
+    assert max(one.error for one in few.columns) > max(one.error for one in found.columns)
+
+
+def test_a_rotation_about_means_near_zero_is_recognised_by_its_skewness():
+    values = population(4000, 1)
+    shift = values.mean(axis=1, keepdims=True)
+    original, after = transformed("rotate", values - shift)
+    sample = as_table(population(4000, 2) - shift)
+    found = lc.known_sample(original, after, sample=sample, function="rotation")
+    assert max(one.error for one in found.columns) < 0.1
+
+
+def test_what_a_sample_is_of_no_use_for_is_refused():
+    original, after = transformed("rotate", population(50, 1))
+    sample = as_table(population(50, 2))
+    for wrong in ({}, {"known": 3, "sample": sample}):
+        with pytest.raises(TableError, match="Give one of the two"):
+            lc.known_sample(original, after, **wrong)
+    for function in (None, "affine"):
+        with pytest.raises(ValueOutOfRange, match="translation, scaling or rotation"):
+            lc.known_sample(original, after, sample=sample, function=function)
+    with pytest.raises(NameUnknown, match="in the sample"):
+        lc.known_sample(original, after, sample=as_table(population(50, 2)[:2]), function="rotation")
+    with pytest.raises(TableError, match="needs more than 3"):
+        lc.known_sample(original, after, sample=sample.take(np.arange(3)), function="rotation")
+    with pytest.raises(PlanError, match="known must be"):
+        lc.known_sample(original, after, known="many")
+    with pytest.raises(PlanError, match="spread must be"):
+        lc.noise_filtering(original, after, spread="much")

@@ -1,8 +1,9 @@
-"""Known-sample inversion: original numbers computed from released ones by an attacker who knows a few rows.
+"""Known-sample inversion: original numbers computed from released ones by an attacker who knows some, or a sample.
 
 If all rows were changed by one affine function, such as a translation, scaling or rotation, the attacker fits its
-inverse to the known rows by least squares and applies it to all others: Liu, Giannella and Kargupta (2006), "An
-attacker's view of distance preserving maps for privacy preserving data mining".
+inverse to the known rows by least squares and applies it to all others. An attacker who knows nobody, but has a sample
+of the same population, matches the moments of the release with those of the sample. Both are in Liu, Giannella and
+Kargupta (2006), "An attacker's view of distance preserving maps for privacy preserving data mining".
 """
 
 from collections.abc import Sequence
@@ -12,14 +13,17 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from leafcover.arrays import Bools, Floats, Rows
-from leafcover.errors import TableError, ValueOutOfRange
+from leafcover.errors import NameUnknown, TableError, ValueOutOfRange
 from leafcover.metrics.disclosure.noise_filtering import as_text, paired_columns
 from leafcover.metrics.pair import sample_rows
+from leafcover.registry import checked
 from leafcover.table.frames import from_frame
 from leafcover.table.table import Column, IntoTable
 
-Function: TypeAlias = Literal["translation", "scaling", "affine"]
+Function: TypeAlias = Literal["translation", "scaling", "rotation", "affine"]
+Inversion: TypeAlias = Function | Literal["columns"]
 
+CLEAR = 3.0  # standard errors by which a mean differs from 0
 EXACT = 1e-6  # of a standard deviation: nearer estimates of a number without a grid are right
 
 
@@ -43,8 +47,8 @@ class KnownSample:
         What was computed of each column.
     known : int
         The rows that the attacker knows.
-    inversion : {"columns", "affine"}
-        Whether each column was inverted by itself, or all together.
+    inversion : {"translation", "scaling", "rotation", "affine", "columns"}
+        The function that was inverted; "columns" is a translation or scaling of each by itself, whichever fits.
     rows : int
         The other rows, without a missing value.
 
@@ -57,7 +61,7 @@ class KnownSample:
 
     columns: tuple[RecoveredColumn, ...]
     known: int
-    inversion: Literal["columns", "affine"]
+    inversion: Inversion
     rows: int
 
     @property
@@ -74,14 +78,17 @@ def known_sample(
     original: IntoTable,
     released: IntoTable,
     *,
-    known: int | Sequence[int],
+    known: int | Sequence[int] | None = None,
+    sample: IntoTable | None = None,
     function: Function | None = None,
     columns: Sequence[str] | None = None,
 ) -> KnownSample:
-    """Compute the numbers of all rows from some that the attacker knows, and compare them with the original.
+    """Compute the numbers of all rows from what the attacker knows, and compare them with the original.
 
-    With more known rows than columns the attacker inverts any affine function; with fewer, a translation or scaling of
-    each column by itself. One row is enough for an attacker who knows which of them it was.
+    The attacker knows some rows, or nobody in the table but a sample of the same population. With more known rows than
+    columns any affine function is inverted; with fewer, a translation or scaling of each column by itself. One row is
+    enough for an attacker who knows which of them it was. By a sample the function is estimated from means, standard
+    deviations and, of a rotation, the principal components.
 
     Parameters
     ----------
@@ -89,10 +96,13 @@ def known_sample(
         The original.
     released : Table or frame
         The release, with its rows in the order of the original: made with ``keep_order=True``.
-    known : int or sequence of int
+    known : int or sequence of int, optional
         How many rows the attacker knows, evenly spaced, or their numbers. Rows with a missing value are of no use.
-    function : {"translation", "scaling", "affine"}, optional
-        What the attacker knows of the function. Default: what fits the known rows.
+    sample : Table or frame, optional
+        Other rows of the same population, in place of known rows.
+    function : {"translation", "scaling", "rotation", "affine"}, optional
+        What the attacker knows of the function. Default: what fits the known rows. With a sample it is needed, and
+        cannot be "affine".
     columns : sequence of str, optional
         The columns that were changed together. Default: every number that changed.
 
@@ -110,29 +120,38 @@ def known_sample(
     """
     if function is not None and function not in get_args(Function):
         raise ValueOutOfRange("function", function, f"one of {', '.join(get_args(Function))}")
+    if (known is None) == (sample is None):
+        raise TableError("The attacker knows rows or has a sample of the population. Give one of the two.")
     before, after = from_frame(original), from_frame(released)
     names = paired_columns(before, after, columns)
     own, new = (np.column_stack([table[name].values for name in names]) for table in (before, after))
     whole = np.flatnonzero(~(np.isnan(own) | np.isnan(new)).any(axis=1))
-    rows = _known(known, whole, len(before), 2 if function is None else 1)
-    others = np.setdiff1d(whole, rows)
-    if not len(others):
-        raise TableError("All rows without a missing value are known, so nothing is left to compute. Know fewer.")
+    if sample is None:
+        assert known is not None
+        rows = _known(known, whole, len(before), 2 if function is None else 1)
+        others = np.setdiff1d(whole, rows)
+        if not len(others):
+            raise TableError("All rows without a missing value are known, so nothing is left to compute. Know fewer.")
+        used = function or ("affine" if len(rows) > len(names) else None)
+        guess = INVERSIONS[used](new[rows], own[rows], new[others])
+        inversion: Inversion = used or "columns"
+    else:
+        rows, others = whole[:0], whole
+        if function is None or function == "affine":
+            raise ValueOutOfRange("function", function, "translation, scaling or rotation, by which a sample is of use")
+        guess = _by_sample(new[others], _values_of(sample, names), function)
+        inversion = function
     scale = _scale(own)
-    together = function == "affine" or (function is None and len(rows) > len(names))
-    given = new[rows], own[rows], new[others]
-    guess = _affine(*given) if together else _by_column(*given, None if function == "affine" else function)
     errors = np.sqrt((((guess - own[others]) / scale) ** 2).mean(axis=0))
     moved = np.sqrt((((new - own)[others] / scale) ** 2).mean(axis=0))
     right = [_right(before[name], own[others, at], guess[:, at], scale[at]).mean() for at, name in enumerate(names)]
     found = zip(names, moved.tolist(), errors.tolist(), map(float, right), strict=True)
-    return KnownSample(
-        tuple(RecoveredColumn(*one) for one in found), len(rows), "affine" if together else "columns", len(others)
-    )
+    return KnownSample(tuple(RecoveredColumn(*one) for one in found), len(rows), inversion, len(others))
 
 
 def _known(known: int | Sequence[int], whole: Rows, rows: int, least: int) -> Rows:
     """The known rows without missing values."""
+    known = checked("known", int | list[int], known)
     if isinstance(known, int):
         found = whole[sample_rows(len(whole), known)] if known > 0 else whole[:0]
     else:
@@ -154,15 +173,74 @@ def _affine(new: Floats, own: Floats, others: Floats) -> Floats:
     return found
 
 
-def _by_column(new: Floats, own: Floats, others: Floats, function: Function | None) -> Floats:
-    """Each column by itself: the shift or the factor that explains the known rows better, unless it is known which."""
-    shift = (own - new).mean(axis=0)
+def _rotation(new: Floats, own: Floats, others: Floats) -> Floats:
+    """The rotation about zero that explains the known rows best (orthogonal Procrustes)."""
+    left, _, right = np.linalg.svd(new.T @ own)
+    found: Floats = others @ (left @ right)
+    return found
+
+
+def _translation(new: Floats, own: Floats, others: Floats) -> Floats:
+    return others + (own - new).mean(axis=0)
+
+
+def _scaling(new: Floats, own: Floats, others: Floats) -> Floats:
     square = (new**2).sum(axis=0)
-    factor = np.divide((new * own).sum(axis=0), square, out=np.ones_like(square), where=square > 0)
-    shifts = ((new + shift - own) ** 2).sum(axis=0) <= ((new * factor - own) ** 2).sum(axis=0)
-    if function is not None:
-        shifts = np.full(len(shift), function == "translation")
-    return np.where(shifts, others + shift, others * factor)
+    return others * np.divide((new * own).sum(axis=0), square, out=np.ones_like(square), where=square > 0)
+
+
+def _by_column(new: Floats, own: Floats, others: Floats) -> Floats:
+    """Each column by itself: the shift or the factor that explains the known rows better."""
+    shift, factor = (((invert(new, own, new) - own) ** 2).sum(axis=0) for invert in (_translation, _scaling))
+    return np.where(shift <= factor, _translation(new, own, others), _scaling(new, own, others))
+
+
+INVERSIONS = {
+    None: _by_column,
+    "translation": _translation,
+    "scaling": _scaling,
+    "rotation": _rotation,
+    "affine": _affine,
+}
+
+
+def _by_sample(new: Floats, sample: Floats, function: Function) -> Floats:
+    """The inverse that gives released rows the moments of a sample."""
+    if function == "translation":
+        return new + sample.mean(axis=0) - new.mean(axis=0)
+    if function == "scaling":
+        found: Floats = new * (sample.std(axis=0) / _scale(new))
+        return found
+    ours, theirs = (
+        np.linalg.eigh(np.cov(values, rowvar=False).reshape(len(values[0]), -1))[1] for values in (new, sample)
+    )
+    # The means, which are rotated too, tell which way a component points; where they are near zero, the skewness.
+    means = [values.mean(axis=0) @ axes for values, axes in ((new, ours), (sample, theirs))]
+    skewed = [_third(values @ axes) for values, axes in ((new, ours), (sample, theirs))]
+    size = (sample @ theirs).std(axis=0) / np.sqrt(len(sample))
+    signs = np.where(np.abs(means[1]) > CLEAR * size, np.sign(means[0] * means[1]), np.sign(skewed[0] * skewed[1]))
+    turned: Floats = new @ (ours * signs) @ theirs.T
+    return turned
+
+
+def _third(values: Floats) -> Floats:
+    centred = (values - values.mean(axis=0)) / _scale(values)
+    found: Floats = (centred**3).mean(axis=0)
+    return found
+
+
+def _values_of(sample: IntoTable, names: Sequence[str]) -> Floats:
+    """The rows of a sample without a missing value."""
+    table = from_frame(sample)
+    if unknown := [name for name in names if name not in table.names]:
+        raise NameUnknown("column", unknown[0], table.names, "in the sample")
+    if wrong := [name for name in names if table[name].is_category]:
+        raise TableError(f"Column {wrong[0]!r} of the sample is a category, and only numbers can be estimated.")
+    values = np.column_stack([table[name].values for name in names])
+    found: Floats = values[~np.isnan(values).any(axis=1)]
+    if len(found) <= len(names):
+        raise TableError(f"The sample has {len(found)} rows without a missing value. It needs more than {len(names)}.")
+    return found
 
 
 def _scale(values: Floats) -> Floats:

@@ -15,6 +15,7 @@ import numpy as np
 
 from leafcover.arrays import Floats
 from leafcover.errors import NameUnknown, TableError, ValueOutOfRange
+from leafcover.registry import checked
 from leafcover.table.frames import from_frame
 from leafcover.table.table import IntoTable, Table
 
@@ -120,6 +121,7 @@ def noise_filtering(
     """
     if noise not in get_args(Noise):
         raise ValueOutOfRange("noise", noise, f"one of {', '.join(get_args(Noise))}")
+    spread = checked("spread", float, spread)
     if not spread > 0:
         raise ValueOutOfRange("spread", spread, "above 0")
     before, after = from_frame(original), from_frame(released)
