@@ -116,6 +116,15 @@ CONTENDERS: tuple[Contender, ...] = (
         "Numbers drawn from a normal distribution given the categories, which are unchanged.",
         works.ours("gadp"),
     ),
+    Contender(
+        "cgadp", "ours", "The same by a normal copula, which keeps the distribution of numbers.", works.ours("cgadp")
+    ),
+    Contender(
+        "shuffle",
+        "ours",
+        "Data shuffling: numbers exchanged so that ranks keep their correlations with the categories.",
+        works.ours("shuffle"),
+    ),
     Contender("egadp", "ours", "The same with exact means and covariances.", works.ours("egadp")),
     Contender(
         "pram, 0.2",

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from leafcover.perturb.cell_key import PerturbationTable
     from leafcover.perturb.centroid import Centroid
     from leafcover.perturb.conditional_normal import Egadp, Gadp
+    from leafcover.perturb.copula import Cgadp, DataShuffle
     from leafcover.perturb.correlated_noise import Correlated
     from leafcover.perturb.deal import Deal
     from leafcover.perturb.geometric_transformation import Geometric
@@ -68,9 +69,11 @@ _HOMES = {
     "BoundedSwap": "leafcover.perturb.swap",
     "BoundedGadp": "leafcover.perturb.bounded_normal",
     "Centroid": "leafcover.perturb.centroid",
+    "Cgadp": "leafcover.perturb.copula",
     "Conditional": "leafcover.partition.leaves",
     "Correlated": "leafcover.perturb.correlated_noise",
     "CountRelease": "leafcover.engine.counts",
+    "DataShuffle": "leafcover.perturb.copula",
     "Deal": "leafcover.perturb.deal",
     "Egadp": "leafcover.perturb.conditional_normal",
     "Forest": "leafcover.partition.forest",
@@ -142,9 +145,11 @@ __all__ = [
     "BoundedGadp",
     "BoundedSwap",
     "Centroid",
+    "Cgadp",
     "Conditional",
     "Correlated",
     "CountRelease",
+    "DataShuffle",
     "Deal",
     "Egadp",
     "Forest",

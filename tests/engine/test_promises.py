@@ -272,7 +272,7 @@ def released_by(recipe, name):
 UNBOUNDED = (  # numbers that exceed the smallest difference
     *("additive", "correlated", "bias-corrected", "multiplicative"),
     *("translate", "scale", "rotate", "hybrid"),
-    *("gadp", "egadp", "ipso"),
+    *("gadp", "egadp", "ipso", "cgadp", "shuffle"),
 )
 NO_TARGET = (
     *UNBOUNDED,

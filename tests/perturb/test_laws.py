@@ -17,6 +17,7 @@ from leafcover.perturb.bounded import Bounded
 from leafcover.perturb.bounded_normal import BoundedGadp
 from leafcover.perturb.centroid import Centroid
 from leafcover.perturb.conditional_normal import Egadp, Gadp
+from leafcover.perturb.copula import Cgadp, DataShuffle
 from leafcover.perturb.correlated_noise import Correlated
 from leafcover.perturb.deal import Deal
 from leafcover.perturb.geometric_transformation import Geometric
@@ -63,6 +64,8 @@ NOISES = {
     "gadp": (Gadp(), NUMBERS),
     "gadp, given": (Gadp(given=("job", "town"), similarity=0.3), NUMBERS),
     "egadp": (Egadp(given=("town",), similarity=0.3), NUMBERS),
+    "cgadp": (Cgadp(given=("town",), similarity=0.3), NUMBERS),
+    "data shuffle": (DataShuffle(given=("town",), similarity=0.3), NUMBERS),
     "ipso": (Egadp(uncorrelated=False, on_grid=True), NUMBERS),
     "pram": (Pram(0.3), CATEGORIES),
     "pram, two stages": (Pram(0.3, invariant="two-stage"), CATEGORIES),
@@ -82,7 +85,12 @@ SPLITS = {
 REVERSIBLE = {name for name, (noise, _) in NOISES.items() if noise.reversible}  # no values are likelier than others
 DRAWS_NOTHING = {name for name, (noise, _) in NOISES.items() if noise.deterministic}
 CONTINUOUS = {"additive, laplace", "multiplicative, normal"}  # no value comes twice; their own tests ask for shares
-EXACT = {"egadp", "ipso"}  # exact moments bind the rows of a small part, whose likelihood is that of many rows
+EXACT = {
+    "egadp",
+    "ipso",
+    "cgadp",
+    "data shuffle",
+}  # exact moments bind the rows of a small part, whose likelihood is that of many rows
 IMPOSSIBLE = {("detective", "whole"), ("detective", "refined")}  # siblings need leaves of a tree
 IMPOSSIBLE |= {("bounded, influential alone", "whole")}  # no number is tested
 DEALT = {name for name, (noise, _) in NOISES.items() if not noise.descends}  # needs cells that place released rows

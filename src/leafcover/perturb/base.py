@@ -417,6 +417,7 @@ PERTURBATIONS: Registry[type[Perturbation]] = Registry(
     "leafcover.perturb.pram",
     "leafcover.perturb.swap",
     "leafcover.perturb.bounded_normal",
+    "leafcover.perturb.copula",
 )
 
 Method = TypeVar("Method", bound=type[Perturbation])

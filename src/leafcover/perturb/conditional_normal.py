@@ -125,17 +125,8 @@ class _ConditionalNormal(Perturbation):
         """The regression on the columns given."""
         names, moments = summary
         if self.given:
-            rank = np.linalg.matrix_rank(moments.covariance[len(names) :, len(names) :], hermitian=True)
-            self._check_rows(moments.rows, len(names) + int(rank) + 1)
+            check_rows(type(self).__name__, moments, len(names))
         return Regressed.of(names, moments)
-
-    def _check_rows(self, rows: int, needed: int) -> None:
-        """Raise an error if so many columns are given that they determine every value."""
-        if rows < needed:
-            raise PlanError(
-                f"{type(self).__name__} needs at least {needed} rows without missing values for so many columns and "
-                f"levels given, but got {rows}. Name fewer columns, or give fewer."
-            )
 
     def fixed(self, part: Chunk, summary: Summary) -> Mapping[str, Bools]:
         """A value is fixed if the columns given determine it up to its grid."""
@@ -191,6 +182,21 @@ class _ConditionalNormal(Perturbation):
         return Unit.of(column).half * sqrt((1 - self.similarity**2) * variance)
 
 
+def check_rows(method: str, moments: PairMoments, many: int) -> None:
+    """Raise an error if the columns given, after so many that are drawn, determine every value."""
+    needed = many + 1 + int(np.linalg.matrix_rank(moments.covariance[many:, many:], hermitian=True))
+    if moments.rows < needed:
+        refuse_rows(method, moments.rows, needed)
+
+
+def refuse_rows(method: str, rows: int, needed: int) -> None:
+    """Raise an error that there are too few rows."""
+    raise PlanError(
+        f"{method} needs at least {needed} rows without missing values for so many columns and "
+        f"levels given, but got {rows}. Name fewer columns, or give fewer."
+    )
+
+
 def same_known(known: Bools) -> Iterator[tuple[Rows, Rows]]:
     """For each combination of known columns: the columns, and the rows that know just these; (columns, rows)."""
     if known.all():
@@ -212,17 +218,25 @@ def normal_chance(apart: Floats, covariance: Floats, steps: Floats) -> Floats:
     >>> normal_chance(np.zeros((2, 1)), np.eye(2), np.array([2.0, 2.0])).round(3).tolist()
     [0.466]
     """
-    rounded = covariance + np.diag(steps**2 / 12)
-    total = np.ones(apart.shape[1])
-    for at in range(len(apart)):
-        weights = np.asarray(np.linalg.lstsq(rounded[:at, :at], covariance[:at, at], rcond=None)[0], np.float64)
-        left = apart[at] - weights @ apart[:at]
+    half = steps[:, None] / 2
+    return interval_chance(apart - half, apart, apart + half, covariance, steps / sqrt(12))
+
+
+def interval_chance(low: Floats, middle: Floats, high: Floats, covariance: Floats, blur: Floats) -> Floats:
+    """(rows,) the probability of numbers between two ends, seen from their means; (numbers, rows).
+
+    Column by column, each given the middles of those before it, which are known up to a deviation of ``blur``.
+    """
+    blurred = covariance + np.diag(blur**2)
+    total = np.ones(middle.shape[1])
+    for at in range(len(middle)):
+        weights = np.asarray(np.linalg.lstsq(blurred[:at, :at], covariance[:at, at], rcond=None)[0], np.float64)
+        shift = weights @ middle[:at]
         deviation = sqrt(max(covariance[at, at] - float(weights @ covariance[:at, at]), 0.0))
-        half = steps[at] / 2
         if deviation <= 0:
-            total *= np.abs(left) <= half + 1e-9
+            total *= (low[at] - shift <= 1e-9) & (high[at] - shift >= -1e-9)
         else:
-            total *= between(Normal(), (left - half) / deviation, (left + half) / deviation)
+            total *= between(Normal(), (low[at] - shift) / deviation, (high[at] - shift) / deviation)
     return total
 
 
@@ -397,7 +411,7 @@ class Egadp(_ConditionalNormal):
                 yield one
             counts.append(len(rows))
         if needed and all(count < many for count, many in zip(counts[1:], needed, strict=True)):
-            self._check_rows(max(counts), min(needed))
+            refuse_rows(type(self).__name__, max(counts), min(needed))
 
 
 ROUNDING = 2.0**-49  # of a number, as a share of it

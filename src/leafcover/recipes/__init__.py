@@ -9,7 +9,7 @@ from typing import Any
 from leafcover.recipes.cells import cells
 from leafcover.recipes.cover import cover
 from leafcover.recipes.framework import detective, forest, framework, framework_gadp, framework_paper, random
-from leafcover.recipes.gadp import egadp, gadp, ipso
+from leafcover.recipes.gadp import cgadp, egadp, gadp, ipso, shuffle
 from leafcover.recipes.microaggregation import microaggregate, microaggregate_univariate, perturbation_tree
 from leafcover.recipes.noise import (
     additive,
@@ -32,6 +32,7 @@ __all__ = [
     "bias_corrected",
     "bounded_swap",
     "cells",
+    "cgadp",
     "correlated",
     "cover",
     "detective",
@@ -57,6 +58,7 @@ __all__ = [
     "rotate",
     "round",
     "scale",
+    "shuffle",
     "suppress",
     "top_code",
     "translate",

@@ -1,8 +1,10 @@
-"""Recipes that draw confidential numbers anew, given columns that are released unchanged: GADP, EGADP and IPSO.
+"""Recipes that draw confidential numbers anew, given columns that are released unchanged: GADP and its family.
 
 - GADP: Muralidhar, Parsa and Sarathy (1999), "A General Additive Data Perturbation Method for Database Security".
 - EGADP: Muralidhar and Sarathy (2005), "An Enhanced Data Perturbation Approach for Small Data Sets".
 - IPSO: Burridge (2003), "Information Preserving Statistical Obfuscation".
+- CGADP: Sarathy, Muralidhar and Parsa (2002), "Perturbing Nonnormal Confidential Attributes: The Copula Approach".
+- Data shuffling: Muralidhar and Sarathy (2006), "Data Shuffling: A New Masking Approach for Numerical Data".
 """
 
 from collections.abc import Iterable
@@ -11,6 +13,7 @@ from leafcover.errors import NameUnknown, PlanError
 from leafcover.partition.leaves import Whole
 from leafcover.perturb.base import Perturbation
 from leafcover.perturb.conditional_normal import Egadp, Gadp
+from leafcover.perturb.copula import Cgadp, DataShuffle
 from leafcover.perturb.covariance import given_width
 from leafcover.recipes.plan import Names, Plan, Step, chosen_columns, free_columns, listed_names
 from leafcover.recipes.registry import recipe
@@ -148,6 +151,87 @@ def ipso(table: Table, *, columns: Names | None = None, given: Names | None = No
     names = confidential(table, columns, "ipso")
     known = given_names(table, given, names, "ipso")
     return _drawn(table, names, Egadp(given=known, uncorrelated=False, on_grid=on_grid))
+
+
+@recipe("cgadp")
+def cgadp(
+    table: Table,
+    *,
+    columns: Names | None = None,
+    given: Names | None = None,
+    similarity: float = 0.0,
+    on_grid: bool = True,
+) -> Plan:
+    """CGADP, Sarathy, Muralidhar and Parsa (2002): GADP with a normal copula, for numbers of any distribution.
+
+    Distributions and correlations of ranks are preserved on average. Values stay in their range.
+
+    Parameters
+    ----------
+    table : Table or frame
+        The table to write a plan for.
+    columns : str or list of str, optional
+        The confidential numbers, as "a,b" or ["a", "b"]. Default: the numbers, dates and times with the role
+        "sensitive", or else all of them.
+    given : str or list of str, optional
+        The columns with which relations are preserved, of any kind; they are released unchanged.
+        An empty list means no column.
+        Default: the other columns, as far as there are 10 rows for each number and level.
+    similarity : float, default 0
+        How much of what a number's score is beyond the columns given is released: its correlation with the new score,
+        at least 0 and below 1.
+    on_grid : bool, default True
+        Round new values to the column's grid, such as whole years or cents. Dates and times are always rounded.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> lc.recipes.cgadp(table, columns="wage", given="education").columns
+    ('wage',)
+    """
+    names = confidential(table, columns, "cgadp")
+    known = given_names(table, given, names, "cgadp")
+    return _drawn(table, names, Cgadp(given=known, similarity=similarity, on_grid=on_grid))
+
+
+@recipe("shuffle")
+def shuffle(table: Table, *, columns: Names | None = None, given: Names | None = None, similarity: float = 0.0) -> Plan:
+    """Data shuffling, Muralidhar and Sarathy (2006): each column a permutation of itself that keeps rank correlations.
+
+    Parameters
+    ----------
+    table : Table or frame
+        The table to write a plan for.
+    columns : str or list of str, optional
+        The confidential numbers, as "a,b" or ["a", "b"]. Default: the numbers, dates and times with the role
+        "sensitive", or else all of them.
+    given : str or list of str, optional
+        The columns with which relations are preserved, of any kind; they are released unchanged.
+        An empty list means no column.
+        Default: the other columns, as far as there are 10 rows for each number and level.
+    similarity : float, default 0
+        How much of what a number's score is beyond the columns given is released: its correlation with the new score,
+        at least 0 and below 1.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> lc.recipes.shuffle(table, columns="wage", given="education").columns
+    ('wage',)
+    """
+    names = confidential(table, columns, "shuffle")
+    known = given_names(table, given, names, "shuffle")
+    return _drawn(table, names, DataShuffle(given=known, similarity=similarity))
 
 
 def confidential(table: Table, columns: Names | None, recipe: str) -> list[str]:

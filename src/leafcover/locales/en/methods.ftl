@@ -46,6 +46,22 @@ bounded-gadp = drawn from a normal distribution with the means and correlations 
     [none] {""}
    *[other] {" "}(similarity { $similarity })
   }
+cgadp = drawn by a normal copula from the distribution of its column{ $given ->
+    [0] {""}
+    [one] , given one other column
+   *[other] , given { $given } other columns
+  }{ $similarity ->
+    [none] {""}
+   *[other] {" "}(similarity { $similarity })
+  }
+data-shuffle = exchanged so that ranks keep their correlations{ $given ->
+    [0] {""}
+    [one] , given one other column
+   *[other] , given { $given } other columns
+  }{ $similarity ->
+    [none] {""}
+   *[other] {" "}(similarity { $similarity })
+  }
 egadp = drawn from a normal distribution with exactly the means and covariances of its column{ $given ->
     [0] {""}
     [one] , given one other column
