@@ -23,6 +23,15 @@ OF_A_CLASS = re.compile(r"^(?:[A-Z]\w*\.|[\w-]+'s? )(?=\w)")  # before a paramet
 MAX_NAMES_LISTED = 30  # known names that an error message lists
 
 
+def install(extra: str) -> str:
+    """How to install what a format or a database needs.
+
+    >>> install("office")
+    "Install it: pip install 'leafcover[office]', or in the folder of its source: pip install -e '.[office]'."
+    """
+    return f"Install it: pip install 'leafcover[{extra}]', or in the folder of its source: pip install -e '.[{extra}]'."
+
+
 def quoted(name: str) -> str:
     """A name as one word of a message or command: in quotes if it holds spaces or other special characters.
 

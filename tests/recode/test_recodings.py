@@ -320,6 +320,17 @@ def test_levels_without_a_coarser_one():
             lc.Generalise("job", groups=wrong)
 
 
+def test_levels_that_are_coarser_already_stay(tmp_path):
+    """A hierarchy that is given for a column which is at its level, or above, changes nothing."""
+    (tmp_path / "jobs.csv").write_text("smith;metal;craft\nbaker;food;craft\nclerk;files;office\n")
+    for levels in (["craft", "office"], ["metal", "office"], ["smith", "craft", "files"]):
+        table = lc.from_frame(pd.DataFrame({"job": levels * 20}))
+        one = lc.Generalise("job", hierarchy=str(tmp_path / "jobs.csv"), level=1).fitted(table)
+        after = one.apply(table)["job"]
+        wanted = {"smith": "metal"}
+        assert after.levels == tuple(sorted({wanted.get(level, level) for level in levels}))
+
+
 def test_codes_keep_their_first_characters():
     codes = Table((category("zip", ["12345", "12399", "1", None]),))
     assert levels_of(lc.Generalise("zip", prefix=3).apply(codes)["zip"]) == ["123**", "123**", "1", None]

@@ -10,7 +10,10 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import openpyxl
+import pandas
 import pyarrow as pa
+import pyreadstat
 import pytest
 
 from leafcover.errors import LeafcoverError
@@ -182,3 +185,30 @@ def rewrite():
 
 if __name__ == "__main__":
     rewrite()
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "arrow", "xlsx", "dta", "sav", "xpt", "arff", "sqlite", "duckdb"])
+def test_codes_with_leading_zeros_are_the_same_text_in_every_format(ending, tmp_path):
+    texts = ["01067", "80331", "00042", None] * 5
+    (tmp_path / "in.csv").write_text("zip,pay\n" + "".join(f"{text or ''},{at}\n" for at, text in enumerate(texts)))
+    assert "'zip' has leading zeros" in read(tmp_path / "in.csv").warnings[0]
+    table = read(tmp_path / "in.csv", category=["zip"])
+    out = f"{tmp_path / 'out'}.{ending}" + ("#t" if ending in ("sqlite", "duckdb") else "")
+    write(table, out)
+    again = read(out, category=["zip"])["zip"]
+    assert [None if code < 0 else again.levels[code] for code in again.values] == texts
+
+
+@pytest.mark.parametrize(("ending", "display"), [("sav", "N5"), ("dta", "%05.0f"), ("xpt", "Z5."), ("xlsx", "00000")])
+def test_numbers_that_a_file_shows_with_leading_zeros_are_codes(ending, display, tmp_path):
+    path, numbers = tmp_path / f"in.{ending}", [1067, 80331, 42]
+    if ending == "xlsx":
+        book = openpyxl.Workbook()
+        for at, number in enumerate(["zip", *numbers], 1):
+            book.active.cell(at, 1, number).number_format = display
+        book.save(path)
+    else:
+        kind = {"sav": pyreadstat.write_sav, "dta": pyreadstat.write_dta, "xpt": pyreadstat.write_xport}[ending]
+        frame = pandas.DataFrame({"zip": pandas.Series(numbers, dtype="int32")})
+        kind(frame, str(path), variable_format={"zip": display})
+    assert read(path)["zip"].levels == ("00042", "01067", "80331")

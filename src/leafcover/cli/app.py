@@ -178,6 +178,8 @@ def as_options(message: str) -> str:
     '--trees must be an integer from 1 to 1,000. Got 0.'
     >>> as_options("Remove it with drop=['pay slip'], or keep it with roles={'pay slip': 'unchanged'}.")
     "Remove it with --drop 'pay slip', or keep it with --unchanged 'pay slip'."
+    >>> as_options("Read it with category=['PLZ'], or with bins=N.")
+    'Read it with --category PLZ, or with --bins N.'
     """
     message = _GIVEN.sub(lambda found: _given(found[1], found[2]), message)
     message = _FIRST.sub(lambda found: option_of(found[1]), message)
@@ -193,7 +195,7 @@ def option_of(parameter: str) -> str:
 def _given(parameter: str, text: str) -> str:
     """An option with its value; ``...``, or a value that the option implies, is left out."""
     option = option_of(parameter)
-    if text.isupper():  # a placeholder, such as N
+    if text.isidentifier() and text.isupper():  # a placeholder, such as N
         return f"{option} {text}"
     value = literal_eval(text)
     if isinstance(value, dict):  # the role of a column, or something else about it

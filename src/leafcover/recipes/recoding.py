@@ -235,7 +235,10 @@ def generalise(
     if search.in_small_classes(steps):
         chosen.append(LocalSuppression(tuple(names), k=k))
     if not chosen:
-        raise PlanError(f"Each row has {k} equal ones in {', '.join(names)} already. Name more columns, or a larger k.")
+        raise PlanError(
+            f"There is nothing to make coarser: in {', '.join(names)} every row equals at least {k - 1} others. "
+            "Name more columns, a larger k, or a recipe that changes values, such as cover."
+        )
     return Plan(recode=chosen)
 
 

@@ -93,7 +93,8 @@ class Generalise(ColumnRecoding):
         if self.hierarchy is None:
             found = self if self.prefix is not None else replace(self, others=self.others or "keep")
         else:
-            groups = hierarchy_of(self.hierarchy).groups(self.level)
+            hierarchy = hierarchy_of(self.hierarchy)
+            groups = hierarchy.groups(self.level) | hierarchy.coarser(self.level, occurring_levels(table[self.column]))
             found = replace(self, hierarchy=None, level=1, groups=tuple(groups.items()), others=self.others or "refuse")
         found._refuse_unknown(table[self.column])
         return found
@@ -210,6 +211,11 @@ class Hierarchy:
             coarse = levels[min(level, len(levels)) - 1] if levels else value
             found.setdefault(coarse, []).append(value)
         return {coarse: tuple(sorted(values)) for coarse, values in sorted(found.items())}
+
+    def coarser(self, level: int, occurring: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """The levels that occur and are coarser already than a level asks for: they stay."""
+        higher = {coarse for levels in self.above.values() for coarse in levels[level:]}
+        return {one: () for one in occurring if one in higher and one not in self.groups(level)}
 
 
 def hierarchy_of(given: str | Path | Nested | Hierarchy) -> Hierarchy:

@@ -4,6 +4,7 @@ Kinds are tried in order of cost: numbers from the raw text, numbers from the tr
 finally categories. If a column has few distinct texts, only those are parsed.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -258,13 +259,50 @@ def _number(name: str, stored: Any, number: ParsedNumbers, rows: Rows | None) ->
     warnings = []
     if text_format.width:
         warnings.append(
-            f"Column {name!r} has leading zeros and is read as a number. "
-            f"If it is a code, read it with category=[{name!r}]."
+            f"Column {name!r} has leading zeros and is read as a number; formats with types lose the zeros. "
+            f"If it is a code, such as a postal code, read it with category=[{name!r}]."
         )
     if grid is None and text_format.fixed and not text_format.decimals:
         warnings.append(large_integer_warning(name))
     clue = number.clue if number.clue.readings else clue_of_points(number.text, text_format.decimals)
     return InferredColumn(Column(name, "number", values, (), grid, text_format, stored), tuple(warnings), clue)
+
+
+def has_padded_codes(numbers: Any) -> bool:
+    """Whether numbers as text are codes: equally many digits each and nothing else, some with leading zeros.
+
+    >>> has_padded_codes(pa.array(["01067", "80331"])), has_padded_codes(pa.array(["007", "12"]))
+    (True, False)
+    """
+    lengths = pc.min_max(pc.binary_length(numbers)).as_py()
+    if not lengths["max"] or lengths["min"] != lengths["max"] or lengths["max"] < 2:
+        return False
+    return pc.any(pc.starts_with(numbers, "0")).as_py() and pc.all(pc.ascii_is_decimal(numbers)).as_py()
+
+
+PADDED = re.compile(r"0{2,}|[NZ](\d+)(?:\.0?)?|%0(\d+)(?:\.0)?[fg]c?")  # formats of Excel, SPSS, SAS and Stata
+
+
+def padded(raw: RawColumn, display: str) -> RawColumn:
+    """Whole numbers that their file shows with leading zeros as the codes that they are; other columns as they are.
+
+    >>> padded(RawColumn("zip", pa.array([1067, 80331])), "00000").stored.to_pylist()
+    ['01067', '80331']
+    """
+    found = PADDED.fullmatch(display)
+    if found is None or not pa.types.is_integer(raw.stored.type) or (pc.min(raw.stored).as_py() or 0) < 0:
+        return raw
+    width = int(found[1] or found[2] or len(display))
+    codes = pc.utf8_lpad(raw.stored.cast(pa.string()), width, "0")
+    if not len(codes.drop_null()) or not has_padded_codes(codes.drop_null()):
+        return raw
+    warning = padded_codes_warning(raw.name)
+    return replace(raw, stored=codes, typed=True, warnings=(*raw.warnings, warning))
+
+
+def padded_codes_warning(name: str) -> str:
+    """The warning about codes with leading zeros."""
+    return f"Column {name!r} has leading zeros, as codes have, and is read as a category."
 
 
 def no_values_warning(name: str) -> str:

@@ -28,9 +28,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leafcover.arrays import Floats
-from leafcover.errors import NameUnknown, OutputError, TableError
+from leafcover.errors import NameUnknown, OutputError, TableError, install
 from leafcover.table.formatting import SECOND_DIGITS, as_floats, is_text, parse_numbers, parse_timestamps, plain_text
-from leafcover.table.infer import MISSING_TOKENS, is_missing
+from leafcover.table.infer import MISSING_TOKENS, has_padded_codes, is_missing, padded, padded_codes_warning
 from leafcover.table.output import as_typed, duration_seconds, observed_levels, seconds_of_day
 from leafcover.table.table import MAX_GRID_POINTS, Column, RawColumn, Source, Table
 
@@ -51,7 +51,7 @@ def library() -> Any:
     try:
         import openpyxl
     except ImportError:
-        raise TableError("Excel workbooks need openpyxl. Install it: pip install 'leafcover[office]'.") from None
+        raise TableError(f"Excel workbooks need openpyxl. {install('office')}") from None
     return openpyxl
 
 
@@ -88,14 +88,14 @@ def read_excel(
     block = _block(rows, path)
     _refuse_merged(part, block, path)
     found = [*block.left_out, *_hidden(part), *_formulas(part, block, path, drop)]
+    about = {name: formats.get(letter, "") for name, letter in zip(block.names, block.letters, strict=True)}
     raws = []
     for name, held in zip(block.names, block.columns, strict=True):
         cells = held if name not in drop else (None,) * len(held)
         tokens = (missing or {}).get(name, MISSING_TOKENS)
-        raw = _raw_column(name, cells, block, tokens, category=name in category)
+        raw = padded(_raw_column(name, cells, block, tokens, category=name in category), about[name])
         raws.append(RawColumn(raw.name, raw.stored, raw.typed, warnings=(*found, *raw.warnings)))
         found = []
-    about = {name: formats.get(letter, "") for name, letter in zip(block.names, block.letters, strict=True)}
     return raws, Source("excel", about=about)
 
 
@@ -296,7 +296,8 @@ def _raw_column(name: str, cells: Cells, block: _Block, tokens: Sequence[str], *
     if kinds <= {"text"}:
         texts = pa.array([None if value is None else _unescaped(value) for value in cells], pa.string())
         if not category and len(texts.drop_null()) and parse_numbers(texts.drop_null(), None) is not None:
-            warned.append(_numbers_as_text(name))
+            codes = has_padded_codes(texts.drop_null())
+            warned.append(padded_codes_warning(name) if codes else _numbers_as_text(name))
         return RawColumn(name, texts, typed=True, warnings=tuple(warned))
     if len(kinds) == 1 or kinds == {"date", "datetime"}:
         return RawColumn(name, _typed(cells, kinds), typed=True, warnings=tuple(warned))
@@ -547,11 +548,10 @@ def _cells(column: Column, source: Any, own_format: str) -> _Cells:
 
 
 def _number_format(column: Column, kind: Any) -> str:
-    """The decimal places and leading zeros of a text file, or the places of decimals."""
+    """The decimal places of a text file or of decimals."""
     look = column.text_format
     places = kind.scale if pa.types.is_decimal(kind) else look.decimals if look and look.fixed else 0
-    width = look.width if look else 0
-    return "0" * max(width, 1) + ("." + "0" * places if places else "") if places or width else GENERAL
+    return "0." + "0" * places if places else GENERAL
 
 
 def _moment_of(kind: Any) -> str:

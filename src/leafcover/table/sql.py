@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from leafcover.errors import LeafcoverError, OutputError, TableError
+from leafcover.errors import LeafcoverError, OutputError, TableError, install
 from leafcover.table.database_drivers import Database, DuckDB, PostgreSQL, SQLite
 from leafcover.table.formatting import plain_text
 from leafcover.table.io import POSTGRESQL, SECRET, DatabaseTable, Scheme
@@ -165,9 +165,7 @@ def _driver(scheme: Scheme) -> Any:
     try:
         return import_module("psycopg" if scheme == "postgresql" else "duckdb")
     except ImportError as error:
-        raise TableError(
-            f"{PROGRAMS[scheme]} needs the package {error.name}. Install it: pip install 'leafcover[sql]'."
-        ) from None
+        raise TableError(f"{PROGRAMS[scheme]} needs the package {error.name}. {install('sql')}") from None
 
 
 def _reason(problem: Exception, place: DatabaseTable) -> str:

@@ -23,8 +23,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leafcover.arrays import MISSING, Bools, Floats
-from leafcover.errors import OutputError, TableError
+from leafcover.errors import OutputError, TableError, install
 from leafcover.table.formatting import as_floats, is_text, plain_text
+from leafcover.table.infer import padded
 from leafcover.table.output import as_text, as_typed, duration_seconds, observed_levels, seconds_of_day
 from leafcover.table.table import MAX_GRID_POINTS, Column, RawColumn, Source, Table
 
@@ -70,9 +71,7 @@ def library() -> Any:
     try:
         import pyreadstat
     except ImportError as error:
-        raise TableError(
-            f"Stata, SPSS and SAS files need {error.name}. Install it: pip install 'leafcover[office]'."
-        ) from None
+        raise TableError(f"Stata, SPSS and SAS files need {error.name}. {install('office')}") from None
     return pyreadstat
 
 
@@ -83,7 +82,7 @@ def read_statistical(path: Path, *, encoding: str = "utf-8") -> tuple[list[RawCo
     raws, about = [], {}
     for name in meta.column_names:
         raw, about[name] = _raw_column(name, frame.pop(name), meta, family)
-        raws.append(raw)
+        raws.append(padded(raw, about[name].display))
     return raws, Source("statistical", about=about)
 
 
@@ -480,9 +479,7 @@ def _frame(columns: Mapping[str, _OutputColumn]) -> Any:
     try:
         import pandas
     except ImportError:
-        raise OutputError(
-            "Writing Stata, SPSS and SAS files needs pandas. Install it: pip install 'leafcover[office]'."
-        ) from None
+        raise OutputError(f"Writing Stata, SPSS and SAS files needs pandas. {install('office')}") from None
     return pandas.DataFrame({name: _series(pandas, one.values, whole=one.whole) for name, one in columns.items()})
 
 
