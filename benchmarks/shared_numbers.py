@@ -3,8 +3,9 @@
     python benchmarks/shared_numbers.py
 
 Half of a population is released. *Sums*: the attacker searches for the sets of neighbours that have a released mean.
-*Counts*: the attacker compares, around each released number, how many rows have it with how many people have values
-nearest to it, and adds the log odds of all known columns.
+*Totals*: the attacker searches for the sets of people of a cell whose weights have its weighted total. *Counts*: the
+attacker compares, around each released number, how many rows have it with how many people have values nearest to it,
+and adds the log odds of all known columns.
 """
 
 import sys
@@ -16,6 +17,7 @@ import pyarrow as pa
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.table.test_recoding import exact_means, members_found, salaries
+from tests.table.test_weights import found_by_totals
 
 import leafcover as lc
 from leafcover.metrics.disclosure.membership_inference import placements
@@ -35,6 +37,13 @@ def sums():
             wide = (0.0,) if share is exact_means else (0.1, 0.3, 0.6)
             found.append(max(members_found(cents, member, share(column), one) for one in wide))
         print(f"| sums, {name} | 1 | {len(cents)} | | {np.mean(found):.1%} |")
+
+
+def totals():
+    """The area and the members found by sums of weights that fit the weighted total of a cell of 20 people."""
+    for name, exact in (("exact", True), ("as calibrated weights keep them", False)):
+        found, areas = np.mean([found_by_totals(exact, seed) for seed in range(RUNS)], axis=0)
+        print(f"| totals of weights, {name} | 1 and the cells | 500 | {areas:.3f} | {found:.1%} |")
 
 
 def counts(people, columns):
@@ -58,6 +67,7 @@ def counts(people, columns):
 if __name__ == "__main__":
     print("| attack | columns known of everybody | people | area | found at 1 % false alarms |\n|---|---|---|---|---|")
     sums()
+    totals()
     for people in (400, 3_000):
         for columns in (1, 3, 10):
             counts(people, columns)

@@ -11,9 +11,19 @@ from hypothesis import strategies as st
 
 import leafcover as lc
 from leafcover.errors import NameUnknown, PlanError, TableError, ValueOutOfRange
+from leafcover.metrics.disclosure.membership_inference import placements
 from leafcover.partition.leaves import kept_splits
 from leafcover.table.recoding import FEWEST
-from leafcover.table.weights import KeptMargin, cells_of, class_weights, kept_tables, margins_of, nearest_weights, raked
+from leafcover.table.weights import (
+    KeptMargin,
+    cells_of,
+    class_weights,
+    kept_tables,
+    margins_of,
+    nearest_weights,
+    raked,
+    rounded_totals,
+)
 from tests.cli.helpers import leafcover, refused
 
 REGIONS = ["east", "north", "south", "west"]
@@ -84,7 +94,7 @@ def test_no_recipe_releases_a_weight_as_it_is(recipe, leave):
     if leave == "classes":
         assert held.min() >= FEWEST
     else:
-        assert made.frame["w"].sum() == pytest.approx(frame["w"].sum(), rel=1e-9)
+        assert made.frame["w"].sum() == pytest.approx(frame["w"].sum(), rel=2e-3)
 
 
 def test_weights_in_cover_are_dealt_last_and_tested_by_no_tree():
@@ -109,14 +119,15 @@ def test_missing_weights_stay_missing_and_zeros_stay(make):
     assert weights.isna().sum() == 90
     assert (weights.dropna() >= 0).all()
     assert (weights == 0).sum() == 90
-    assert weights.sum() == pytest.approx(frame["w"].sum(), rel=1e-9)
+    assert weights.sum() == pytest.approx(frame["w"].sum(), rel=2e-3)
 
 
 def test_several_weights_leave_alike():
     frame = survey().assign(v=lambda f: f["w"] * 2 + f["age"])
     made = lc.release(read(frame, v="weight"), "cover", target="job", seed=1, keep_tables=["region"])
     for name in ("w", "v"):
-        assert totals(made.frame, "region", name).to_dict() == pytest.approx(totals(frame, "region", name).to_dict())
+        wanted = totals(frame, "region", name).to_dict()
+        assert totals(made.frame, "region", name).to_dict() == pytest.approx(wanted, rel=5e-3)
 
 
 # Calibration.
@@ -173,8 +184,91 @@ def test_calibrated_totals_are_those_of_the_original(seed):
     for names in (["sex", "region"], "children"):
         found, wanted = totals(made.frame, names), totals(frame, names)
         people = frame.groupby(names).size()
-        assert found[people >= 20].to_dict() == pytest.approx(wanted[people >= 20].to_dict(), rel=1e-6)
+        within = max(fact.within for fact in made.kept)
+        assert 0 < within < 0.05
+        assert found[people >= 20].to_dict() == pytest.approx(wanted[people >= 20].to_dict(), rel=within)
     assert all(fact.missed == 0 for fact in made.kept)
+    assert all(fact.weight_moved <= fact.within for fact in made.kept)
+
+
+def test_rounded_totals_add_up_and_depend_on_nothing_but_rounded_totals():
+    """Tables that cross: the rounded totals of both must be those of some weights."""
+    rng = np.random.default_rng(5)
+    groups = [np.zeros(400, int), rng.integers(0, 4, 400), rng.integers(0, 3, 400)]
+    groups.append(groups[1] * 3 + groups[2])
+    weights = rng.lognormal(5, 0.6, 400)
+
+    def margins(more):
+        found = []
+        for group in groups:
+            exact = np.bincount(group, weights)
+            step = np.full(len(exact), 100.0)
+            found.append(KeptMargin(group, (np.rint(exact / step) + more) * step, steps=step, exact=exact))
+        return found
+
+    found = rounded_totals(margins(0.0))
+    for fine, coarse in ((1, 0), (2, 0), (3, 1), (3, 2)):
+        sums = np.zeros(len(found[coarse]))
+        sums[:] = [found[fine][np.unique(groups[fine][groups[coarse] == g])].sum() for g in range(len(sums))]
+        np.testing.assert_allclose(sums, found[coarse], rtol=1e-9)
+    for one, wanted in zip(found, margins(0.0), strict=True):
+        assert np.abs(one - wanted.totals).max() < 100
+    for one, other in zip(found, rounded_totals(margins(0.3)), strict=True):
+        np.testing.assert_allclose(one, other)
+
+
+# Who is in the table? The attacker knows everybody's weight and group, and sums those of every set of people.
+
+
+def population(cells=25, people=20, seed=1):
+    """People of whom half are released: their cell, their weight, all different, and who is released."""
+    rng = np.random.default_rng(seed)
+    cell = np.repeat(np.arange(cells), people)
+    weights = np.round((1 + cell % 4) * (100 + 20 * rng.random(len(cell))), 4)
+    member = np.argsort(np.argsort(rng.random(len(cell)) + cell)) % people < people // 2
+    return pd.DataFrame({"cell": [f"c{one:02}" for one in cell], "w": weights}), member
+
+
+def chances(weights, members, low, high):
+    """How many of the sets of so many people whose weights sum to this have each of them: all sets, in two halves."""
+    half = len(weights) // 2
+    bits = [(np.arange(1 << len(one))[:, None] >> np.arange(len(one))) & 1 for one in (weights[:half], weights[half:])]
+    sums = [bits[0] @ weights[:half], bits[1] @ weights[half:]]
+    found = np.zeros(len(weights))
+    for count in range(members + 1):
+        first, second = np.flatnonzero(bits[0].sum(1) == count), np.flatnonzero(bits[1].sum(1) == members - count)
+        second = second[np.argsort(sums[1][second])]
+        begin, end = (np.searchsorted(sums[1][second], at - sums[0][first]) for at in (low, high))
+        found[:half] += (end - begin) @ bits[0][first]
+        upto = np.vstack([np.zeros(len(weights) - half), np.cumsum(bits[1][second], axis=0)])
+        found[half:] += (upto[end] - upto[begin]).sum(axis=0)
+    return found / max(found.sum() / members, 1)
+
+
+def found_by_totals(exact, seed=1):
+    """The share of members who are found at 1 % false alarms, and the area, from the totals of cells."""
+    frame, member = population(seed=seed)
+    table = read(frame[member])
+    one = margins_of((("cell",),), table, table, "w", table["w"].values)[1]
+    score = np.zeros(len(frame))
+    for at in range(len(one.totals)):
+        people = np.flatnonzero(frame["cell"] == f"c{at:02}")
+        step = one.steps[at]
+        middle = one.exact[at] if exact else np.rint(one.totals[at] / step) * step
+        wide = 1e-4 if exact else step / 2
+        score[people] = chances(frame["w"].to_numpy()[people], int(member[people].sum()), middle - wide, middle + wide)
+    found = (score[member] > np.quantile(score[~member], 0.99)).mean()
+    return found, placements(-score[member], -score[~member]).mean()
+
+
+def test_totals_do_not_give_their_members_away():
+    """Exact ones do: few sets of ten people have the same total."""
+    found, area = found_by_totals(exact=True)
+    assert found > 0.5
+    assert area > 0.9
+    found, area = found_by_totals(exact=False)
+    assert found < 0.15
+    assert area < 0.7
 
 
 def test_small_groups_are_kept_together_and_no_difference_tells_them():
@@ -183,8 +277,8 @@ def test_small_groups_are_kept_together_and_no_difference_tells_them():
     made = lc.release(read(frame), "cover", target="job", seed=2, rare="allow", keep_tables=["sex x region", "region"])
     found, wanted = totals(made.frame, "region"), totals(frame, "region")
     assert found["west"] != pytest.approx(wanted["west"], rel=1e-6)
-    assert found["south"] + found["west"] == pytest.approx(wanted["south"] + wanted["west"], rel=1e-6)
-    assert found["east"] == pytest.approx(wanted["east"], rel=1e-6)
+    assert found["south"] + found["west"] == pytest.approx(wanted["south"] + wanted["west"], rel=0.01)
+    assert found["east"] == pytest.approx(wanted["east"], rel=0.01)
     assert {fact.text: fact.pooled for fact in made.kept}["region"] == 2
     assert any("only together" in one for one in made.warnings)
 
@@ -206,7 +300,9 @@ def test_weights_of_a_unit_stay_one_and_keep_totals_by_rows():
     made = lc.release(table, "cover", target="job", seed=4, keep_tables=["sex x region"])
     assert (made.frame.groupby("home")["w"].nunique() == 1).all()
     names = ["sex", "region"]
-    assert totals(made.frame, names).to_dict() == pytest.approx(totals(frame, names).to_dict(), rel=1e-6)
+    assert totals(made.frame, names).to_dict() == pytest.approx(
+        totals(frame, names).to_dict(), rel=max(f.within for f in made.kept)
+    )
     classes = lc.release(table, "cover", target="job", seed=4, weights="classes").frame
     assert classes.groupby("w")["home"].nunique().min() >= FEWEST
 
@@ -332,7 +428,7 @@ def test_held_out_rows_and_repeated_releases_treat_weights_alike():
     found = made.measure_only(["informed_inference", "totals"])
     assert found["totals"].counts.count > 0
     wanted = totals(_frame(made.original), "region")
-    assert totals(made.frame, "region").to_dict() == pytest.approx(wanted.to_dict(), rel=1e-6)
+    assert totals(made.frame, "region").to_dict() == pytest.approx(wanted.to_dict(), rel=5e-3)
 
 
 def _frame(table):

@@ -145,6 +145,7 @@ def _weights(release: Release) -> dict[str, Any]:
                 "table": fact.text,
                 "rows_kept": "in all cells" if fact.same_rows == fact.cells else "not in all cells",
                 **({"weight": fact.weight, "totals_kept": _totals_kept(fact)} if fact.weight else {}),
+                **({"totals_rounded_by_at_most": fact.within} if fact.within else {}),
             }
             for fact in release.kept
         ]

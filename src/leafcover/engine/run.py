@@ -251,10 +251,11 @@ def run(
     released = tied.tie(untied if plan.units is None else plan.units.fold(untied, rows_of_units), whole)
     classed = None
     kept_rows = whole if plan.units is None else whole.take(plan.units.kept(rows_of_units))
+    unit = None if plan.units is None else plan.units.unit
     if plan.weights is not None:
         owner = rows if plan.units is None else np.repeat(rows, untied[plan.units.size].values.astype(np.int64))
         classed = in_classes(plan.weights, released, owner)
-        released = weighed(plan.weights, plan.keep_tables, kept_rows, classed, owner)
+        released = weighed(plan.weights, plan.keep_tables, kept_rows, classed, owner, unit)
     computed = {*tied.computed, *tied.differences, *plan.weighed} if plan.units is None else ()
     columns = tuple(
         ColumnFact(c.name, _share_changed(c.take(order), released[c.name].values), 0.0)
@@ -271,7 +272,8 @@ def run(
     rules = rule_facts(plan, whole, released, tied)
     refuse_broken(rules)
     refuse_copied(plan, whole, released)
-    kept = kept_facts(plan.keep_tables, plan.weights, kept_rows, released, plan.least_rows) if plan.keep_tables else ()
+    facts = (plan.keep_tables, plan.weights, kept_rows, released, plan.least_rows, unit)
+    kept = kept_facts(*facts) if plan.keep_tables else ()
     return Release(
         table=released,
         plan=plan,

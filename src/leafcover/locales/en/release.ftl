@@ -73,13 +73,16 @@ weights = { $leave ->
        *[other] were
       } dropped.
     [classes] Weights ({ $columns }) leave as the mean weight of classes of at least 5 people.
-   *[other] Weights ({ $columns }) leave calibrated: their total is that of the original, and each begins as the mean weight of at least 5 people.
+   *[other] Weights ({ $columns }) leave calibrated: their total is that of the original, rounded, and each begins as the mean weight of at least 5 people.
 }
 kept-table = The table { $table } has as many rows as before in { $same } of { $cells } cells{ $totals ->
     [none] .
     [kept] , and the same totals of { $weight } in all of them.
     [pooled] , and the same totals of { $weight }, in cells of few people together with the next.
    *[missed] ; not all totals of { $weight } could be kept.
+}{ $within ->
+    [none] {""}
+   *[other] {" "}These totals are rounded, by at most { $within }: exact ones would show who is in the table.
 }
 own-weights = Each row keeps the class of its own weight, which is not protected further: { $columns }.
 sampled = A random sample of { $share } was released; whose rows are in it is secret.
