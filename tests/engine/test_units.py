@@ -179,6 +179,9 @@ def test_a_release_may_say_nothing_of_units(tmp_path, frame):
     table = lc.read(frame, roles={"patient": "unit"})
     made = lc.release(table, "cover", target="code", seed=SEED, unit_numbers=False)
     assert "patient" not in made.frame.columns
+    same = made.frame["sex"].to_numpy()[1:] == made.frame["sex"].to_numpy()[:-1]
+    by_chance = (made.frame["sex"].value_counts(normalize=True) ** 2).sum()
+    assert same.mean() == pytest.approx(by_chance, abs=4 * np.sqrt(0.25 / len(same)))  # rows of one are not together
     assert len(made._compared.pair.for_attacks.original) == frame["patient"].nunique()
     made.save(tmp_path / "released.csv")
     with pytest.raises(lc.errors.TableError, match="no column 'patient'"):

@@ -256,6 +256,8 @@ def run(
         owner = rows if plan.units is None else np.repeat(rows, untied[plan.units.size].values.astype(np.int64))
         classed = in_classes(plan.weights, released, owner)
         released = weighed(plan.weights, plan.keep_tables, kept_rows, classed, owner, unit)
+    if plan.units is not None and plan.units.unnumbered:  # nor does the order of rows say which belong together
+        released = released.take(np.argsort(root.sub("rows").words(np.arange(len(released))), kind="stable"))
     computed = {*tied.computed, *tied.differences, *plan.weighed} if plan.units is None else ()
     columns = tuple(
         ColumnFact(c.name, _share_changed(c.take(order), released[c.name].values), 0.0)
