@@ -16,6 +16,7 @@ from leafcover.engine.run import PART_ROWS
 from leafcover.keyed_random import Draws
 from leafcover.perturb.additive import Additive
 from leafcover.perturb.base import Chunk
+from leafcover.perturb.conditional_normal import Gadp
 from leafcover.perturb.correlated_noise import Correlated
 from leafcover.perturb.pram import Pram
 from leafcover.perturb.swap import RankSwap
@@ -81,6 +82,21 @@ def correlated():
     return Compared("correlated, 1,000,000 × 10", "NumPy: covariance, normal draw, product", used, least)
 
 
+def gadp():
+    """GADP without columns given, against NumPy's product of the numbers with themselves and a normal draw."""
+    part = normal_part()
+    values = np.column_stack([column.values for column in part.columns])
+
+    def floor():
+        return values.T @ values, np.random.default_rng(1).normal(size=values.shape)
+
+    method = Gadp(on_grid=False)
+    released(method, normal_part(1000))  # imports
+    least, _ = cpu(floor)
+    used, _ = cpu(lambda: released(method, part))
+    return Compared("gadp, 1,000,000 × 10", "NumPy: a matrix product and a normal draw", used, least)
+
+
 def category_part(rows=ROWS, levels=(2, 5, 10, 20, 40)):
     """Categories with random levels, in one cell."""
     rng = np.random.default_rng(1)
@@ -119,7 +135,7 @@ def rank_swap():
     return Compared("rank swapping, 100,000 × 10", "NumPy: the order of every column", used, least)
 
 
-SECTIONS: tuple[Callable[[], Compared], ...] = (additive, correlated, pram, rank_swap)
+SECTIONS: tuple[Callable[[], Compared], ...] = (additive, correlated, gadp, pram, rank_swap)
 
 
 def results():

@@ -85,12 +85,8 @@ SPLITS = {
 REVERSIBLE = {name for name, (noise, _) in NOISES.items() if noise.reversible}  # no values are likelier than others
 DRAWS_NOTHING = {name for name, (noise, _) in NOISES.items() if noise.deterministic}
 CONTINUOUS = {"additive, laplace", "multiplicative, normal"}  # no value comes twice; their own tests ask for shares
-EXACT = {
-    "egadp",
-    "ipso",
-    "cgadp",
-    "data shuffle",
-}  # exact moments bind the rows of a small part, whose likelihood is that of many rows
+# Exact moments and ranks bind the rows of a small part, whose likelihood is that of many rows.
+EXACT = {"egadp", "ipso", "cgadp", "data shuffle"}
 IMPOSSIBLE = {("detective", "whole"), ("detective", "refined")}  # siblings need leaves of a tree
 IMPOSSIBLE |= {("bounded, influential alone", "whole")}  # no number is tested
 DEALT = {name for name, (noise, _) in NOISES.items() if not noise.descends}  # needs cells that place released rows
