@@ -16,7 +16,7 @@ from leafcover.api import load, read, release, verify
 from leafcover.engine.audience import AUDIENCES, AudienceName, audience_named, plan_within
 from leafcover.engine.evaluate import MOST_SINGLETONS
 from leafcover.engine.manifest import ReleasePaths, beside, default_output
-from leafcover.engine.project_draft import DraftNote, DraftOptions, code_reason, draft, missing_texts
+from leafcover.engine.project_draft import DraftNote, DraftOptions, code_reason, draft, labelled_missing, missing_texts
 from leafcover.engine.project_file import (
     FILE_NAME,
     ProjectFile,
@@ -541,9 +541,11 @@ def init(
     for name, found in texts.items():
         if found:
             tokens[name] = [*(MISSING_TOKENS if data[name].missing.any() else ()), *found]
+    labelled = {name: codes for name, codes in labelled_missing(data).items() if name not in (*tokens, *category)}
+    tokens |= {name: [*codes] for name, codes in labelled.items()}
     reasons = {c.name: "given" if c.name in category else code_reason(c) for c in data if c.name not in tokens}
     coded = {name: reason for name, reason in reasons.items() if reason is not None}
-    if len(coded) > len(category) or any(texts.values()):
+    if len(coded) > len(category) or any(texts.values()) or labelled:
         data = read(source, category=[*coded], missing=tokens, **text)
     given = {**{name: str(role) for name, role in (roles or {}).items()}, **dict.fromkeys(drop, "drop")}
     for name in (*given, *(() if target is None else (target,))):
@@ -563,6 +565,7 @@ def init(
         roles=chosen,
         category=coded,
         missing=tokens,
+        missing_labels=labelled,
         encoding=encoding,
         delimiter=delimiter,
         sheet=sheet,

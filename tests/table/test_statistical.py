@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyreadstat
 import pytest
 
+import leafcover as lc
 from leafcover.errors import LeafcoverError, OutputError, TableError
 from leafcover.table.frames import from_frame
 from leafcover.table.io import read, write
@@ -295,3 +296,42 @@ def test_without_a_package_the_extra_is_named(missing, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, missing, None)
     with pytest.raises(LeafcoverError, match=r"pip install 'leafcover\[office\]'"):
         write(table, tmp_path / "out.sav")
+
+
+def income(path):
+    """Incomes, codes below zero that are labelled as missing, and answers of which every value has a label."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"pay": rng.integers(0, 60, 200) * 100.0, "answer": rng.choice([1.0, 2.0, -8.0], 200)})
+    frame["sex"], frame["class"] = rng.choice(["f", "m"], 200), rng.choice(["no", "yes"], 200)
+    frame.loc[:19, "pay"], frame.loc[20:29, "pay"] = -9.0, -8.0
+    labels = {"pay": {-9: "refused", -8: "don't know"}, "answer": {1: "yes", 2: "no", -8: "weiß nicht"}}
+    write_file = pyreadstat.write_sav if path.suffix == ".sav" else pyreadstat.write_dta
+    write_file(frame, str(path), variable_value_labels=labels, column_labels={"pay": "Monthly income"})
+    return path
+
+
+@pytest.mark.parametrize("ending", ["sav", "dta"])
+def test_labels_and_codes_for_missing_values_are_inspected_and_proposed(ending, tmp_path):
+    path = income(tmp_path / f"in.{ending}")
+    table = read(path)
+    assert [column.kind for column in table] == ["number", "category", "category", "category"]
+    assert set(table["answer"].levels) == {"weiß nicht", "yes", "no"}
+    facts = lc.inspect(table)
+    assert facts.columns[0].label == "Monthly income"
+    assert facts.columns[0].labelled == (("-9", "refused", 20), ("-8", "don't know", 10))
+    assert "pay: -9 refused (20), -8 don't know (10)" in str(facts)
+    assert "missing=..." in table.warnings[0]
+    project = lc.init(path, tmp_path / "leafcover.toml", target="class")
+    assert dict(project.settings.input.missing) == {"pay": ("-9", "-8")}
+    assert "# pay: -9 refused, -8 don't know" in project.text
+    again = project.table()
+    assert int(again["pay"].missing.sum()) == 30
+    assert again.warnings == ()
+
+
+def test_a_code_that_is_declared_missing_does_not_hinder_a_category(tmp_path):
+    path = income(tmp_path / "in.sav")
+    answer = read(path, missing={"answer": [-8]})["answer"]
+    assert (set(answer.levels), answer.is_category) == ({"yes", "no"}, True)
+    assert answer.missing.sum() == (pyreadstat.read_sav(str(path))[0]["answer"] == -8).sum()
+    assert read(path, missing={"pay": ["-9"]})["pay"].missing.sum() == 20

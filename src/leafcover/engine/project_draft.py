@@ -26,7 +26,8 @@ from leafcover.table.inspection import Suspect, identifiers
 from leafcover.table.recoding import FEWEST, rare_levels
 from leafcover.table.rule_search import find_rules
 from leafcover.table.separators import SeparatorOption
-from leafcover.table.table import Column, Role, Table
+from leafcover.table.statistical_formats import missing_codes
+from leafcover.table.table import Column, Role, Source, Table
 from leafcover.table.unit_layout import unit_layout
 
 WEIGHT_WORDS = frozenset((
@@ -80,6 +81,7 @@ class DraftOptions:
     roles: Mapping[str, str] = field(default_factory=dict)
     category: Mapping[str, CodeReason] = field(default_factory=dict)  # why each is read as a category
     missing: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    missing_labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # what codes of `missing` mean
     encoding: str | None = None
     delimiter: str | None = None
     sheet: str | int | None = None
@@ -235,6 +237,20 @@ def missing_texts(column: Column) -> list[str]:
     return texts if many and len(texts) <= MOST_MISSING_TEXTS else []
 
 
+def labelled_missing(table: Table) -> dict[str, dict[str, str]]:
+    """Numbers that their labels in a file of Stata, SPSS or SAS say are missing values, with the labels, by column."""
+    source = table.source
+    if not isinstance(source, Source) or source.format != "statistical":
+        return {}
+    numbers = [column for column in table if column.kind == "number" and source.about[column.name].levels]
+    found = {column.name: missing_codes(column.stored, source.about[column.name].levels) for column in numbers}
+    return {name: codes for name, codes in found.items() if codes}
+
+
+def _codes_text(options: DraftOptions, name: str) -> str:
+    return ", ".join(f"{code} {label}" for code, label in options.missing_labels[name].items())
+
+
 def code_reason(column: Column) -> CodeReason | None:
     """Why a column should be read as a category in any case: it has leading zeros, or numbers among texts."""
     if column.is_category:
@@ -270,7 +286,10 @@ def _found(left: _Left, options: DraftOptions) -> Iterator[DraftNote]:
         if reason != "given":
             yield DraftNote("category", name, say("why-category", reason=reason))
     for name, tokens in options.missing.items():
-        yield DraftNote("missing", name, say("why-missing", tokens=", ".join(tokens)))
+        if name in options.missing_labels:
+            yield DraftNote("missing", name, say("why-missing-codes", codes=_codes_text(options, name)))
+        else:
+            yield DraftNote("missing", name, say("why-missing", tokens=", ".join(tokens)))
     if left.bins is not None:
         yield DraftNote("bins", options.target or "", say("why-bins", classes=left.bins))
     if left.rules:
@@ -327,6 +346,8 @@ def _input(table: Table, options: DraftOptions) -> Iterator[str]:
     if options.missing:
         tokens = {toml_key(name): list(texts) for name, texts in options.missing.items()}
         yield _line("missing", tokens, say("about-missing"))
+    for name in options.missing_labels:
+        yield _comment(f"{name}: {_codes_text(options, name)}")
     for warning in table.warnings[:MOST_LISTED]:
         yield _comment(say("read-warning", warning=warning))
     if more := table.warnings[MOST_LISTED:]:

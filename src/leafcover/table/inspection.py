@@ -59,7 +59,7 @@ from leafcover.table.identifier_patterns import (
 )
 from leafcover.table.recoding import FEWEST, Pooled, rare_levels
 from leafcover.table.rule_search import FoundRule, find_rules
-from leafcover.table.table import MAX_GRID_POINTS, Column, Grid, Kind, Role, Table, row_hashes
+from leafcover.table.table import MAX_GRID_POINTS, Column, Grid, Kind, Role, Source, Table, row_hashes
 from leafcover.table.unit_layout import unit_layout
 from leafcover.table.units import HomogeneousGroups, owners, repeated_rows, sensitive_groups, units_of
 
@@ -364,6 +364,8 @@ class ColumnFacts:
     domain: tuple[str, str] | None  # in the column's own text format
     common: tuple[tuple[str, int], ...]  # (level, rows), most common first
     grid: Grid | None
+    label: str = ""  # of the column, in a file of Stata, SPSS or SAS
+    labelled: tuple[tuple[str, str, int], ...] = ()  # (number, label, rows) of a number that has labels for some values
 
 
 @dataclass(frozen=True)
@@ -411,7 +413,9 @@ class TableFacts:
 
 def describe(table: Table, *, levels: int = 5) -> TableFacts:
     """Summarise a table, with the ``levels`` most common levels of each category."""
-    facts = tuple(_column_facts(column, table.roles.get(column.name), levels) for column in table)
+    facts = tuple(
+        _with_labels(_column_facts(column, table.roles.get(column.name), levels), column, table) for column in table
+    )
     rows = table.select(name for name in table.names if table.roles.get(name) != "unit")
     suspects = identifiers(table)
     refused = [one.column for one in suspects if one.severity == "refuse"]
@@ -440,6 +444,19 @@ def _unit_facts(table: Table) -> UnitFacts | None:
     return UnitFacts(
         layout.unit, len(sizes), spread, layout.sequence, layout.constant, layout.rising, layout.member, members
     )
+
+
+def _with_labels(facts: ColumnFacts, column: Column, table: Table) -> ColumnFacts:
+    """The same with what the file says of the column and of its values."""
+    source = table.source
+    about = source.about.get(column.name) if isinstance(source, Source) and source.format == "statistical" else None
+    if about is None:
+        return facts
+    typed = column.kind == "number" and column.stored is not None
+    values = np.asarray(column.stored.to_numpy(zero_copy_only=False), np.float64) if typed else np.empty(0)
+    coded = {code: label for code, label in about.levels.items() if typed and not isinstance(code, str)}
+    rows = tuple((f"{code:g}", label, int((values == code).sum())) for code, label in coded.items())
+    return replace(facts, label=about.label, labelled=rows)
 
 
 def _column_facts(column: Column, role: Role | None, levels: int) -> ColumnFacts:
@@ -501,6 +518,8 @@ def _fact_lines(found: TableFacts) -> str:
         f"{found.unique_rows:,} rows are unique over all columns."
     )
     rules = [f"  {one.rule}{_exceptions(one)}" for one in found.rules]
+    named = [f"  {one.name}: {_shorten(one.label, MAX_PAIRS_LENGTH)}" for one in found.columns if one.label]
+    labelled = [f"  {one.name}: {_labels(one)}" for one in found.columns if one.labelled]
     absent = [f"  {_shorten(str(one), MAX_PAIRS_LENGTH)}" for one in found.absent[:MOST_ABSENT]]
     more = len(found.absent) - MOST_ABSENT
     absent += [f"  and {more:,} more"] if more > 0 else []
@@ -511,10 +530,18 @@ def _fact_lines(found: TableFacts) -> str:
             *[*lines, "", count, *units],
             *(["", *map(str, found.homogeneous)] if found.homogeneous else []),
             *(["", f"Levels that fewer than {FEWEST} people have:", *rare] if rare else []),
+            *(["", "Labels of columns:", *named] if named else []),
+            *(["", "Numbers that have labels:", *labelled] if labelled else []),
             *(["", "Rules that the rows keep:", *rules] if rules else []),
             *(["", "Pairs of levels that no row has:", *absent] if absent else []),
         ]
     )
+
+
+def _labels(facts: ColumnFacts) -> str:
+    shown = [f"{code} {_shorten(label)} ({rows:,})" for code, label, rows in facts.labelled[:MOST_LISTED]]
+    more = len(facts.labelled) - MOST_LISTED
+    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _exceptions(found: FoundRule) -> str:

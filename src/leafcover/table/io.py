@@ -240,9 +240,11 @@ def read(
     if not path.exists():
         raise TableError(f"There is no file '{path}'. Check its name and directory.")
     try:
+        tokens = {name: _tokens(name, given) for name, given in (missing or {}).items()}
         if kind == "excel":
-            tokens = {name: _tokens(name, given) for name, given in (missing or {}).items()}
             raws, source = read_excel(path, sheet=sheet, missing=tokens, category=category, drop=drop)
+        elif kind == "statistical":
+            raws, source = read_statistical(path, encoding=encoding, missing=tokens)
         else:
             raws, source = _read_raw(path, kind, encoding, delimiter)
     except OSError as error:
@@ -272,8 +274,6 @@ def _read_raw(path: Path, kind: str, encoding: str, delimiter: str | None) -> tu
         return read_arff(path, encoding=encoding)
     if kind == "c45":
         return read_c45(path, encoding=encoding)
-    if kind == "statistical":
-        return read_statistical(path, encoding=encoding)
     return read_delimited(path, encoding=encoding, delimiter=delimiter)
 
 

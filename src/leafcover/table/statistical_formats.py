@@ -75,13 +75,18 @@ def library() -> Any:
     return pyreadstat
 
 
-def read_statistical(path: Path, *, encoding: str = "utf-8") -> tuple[list[RawColumn], Source]:
-    """The columns of a Stata, SPSS or SAS file. An encoding other than UTF-8 replaces the one that the file names."""
+def read_statistical(
+    path: Path, *, encoding: str = "utf-8", missing: Mapping[str, Sequence[str]] | None = None
+) -> tuple[list[RawColumn], Source]:
+    """The columns of a Stata, SPSS or SAS file. An encoding other than UTF-8 replaces the one that the file names.
+
+    ``missing`` are codes that mean a missing value, by column: the others decide whether the column is a category.
+    """
     family, reader = READERS[path.suffix.lower()]
     frame, meta = _parsed(path, reader, None if encoding.lower() in ("utf-8", "utf8") else encoding)
     raws, about = [], {}
     for name in meta.column_names:
-        raw, about[name] = _raw_column(name, frame.pop(name), meta, family)
+        raw, about[name] = _raw_column(name, frame.pop(name), meta, family, (missing or {}).get(name, ()))
         raws.append(padded(raw, about[name].display))
     return raws, Source("statistical", about=about)
 
@@ -116,7 +121,9 @@ def _is_utf8(path: Path, read: Any) -> bool:
     return path.suffix.lower() == ".xpt" or meta.file_encoding == "UTF-8"
 
 
-def _raw_column(name: str, values: list[Any], meta: Any, family: Family) -> tuple[RawColumn, StatisticalColumn]:
+def _raw_column(
+    name: str, values: list[Any], meta: Any, family: Family, tokens: Sequence[str]
+) -> tuple[RawColumn, StatisticalColumn]:
     display = meta.original_variable_types.get(name) or ""
     label = meta.column_names_to_labels.get(name) or ""
     labels = {code: text for code, text in meta.variable_value_labels.get(name, {}).items() if text.strip()}
@@ -132,8 +139,11 @@ def _raw_column(name: str, values: list[Any], meta: Any, family: Family) -> tupl
     measure = meta.variable_measure.get(name, "")
     warnings = [_declared_missing(name)] if gone else []
     levels, some = _levels(stored, labels) if kind in ("number", "text") else ({}, False)
+    if levels and tokens and kind == "number":
+        stored, levels, some = _without_codes(stored, levels, labels, tokens)
     if some and kind == "number":
-        warnings.append(_partly_labelled(name))
+        unsaid = {code: label for code, label in levels.items() if f"{code:g}" not in tokens}
+        warnings += [_partly_labelled(name, bool(missing_codes(stored, unsaid)))] if unsaid else []
     elif levels and not some:
         stored = _labelled(stored, levels, ordered=measure == "ordinal")
     about = StatisticalColumn(family, label, display, kind, measure if measure != "unknown" else "", levels)
@@ -254,6 +264,37 @@ def _levels(stored: Any, labels: Mapping[Code, str]) -> tuple[dict[Code, str], b
     return levels, bool(found) and len(found) < len(occurring)
 
 
+def _without_codes(
+    stored: Any, levels: dict[Code, str], labels: Mapping[Code, str], tokens: Sequence[str]
+) -> tuple[Any, dict[Code, str], bool]:
+    """A column without codes that mean a missing value, if all other values have labels; otherwise as it is."""
+    codes = [code for code in levels if f"{code:g}" in tokens]
+    gone = pc.is_in(stored, value_set=pa.array(codes, stored.type))
+    known = pc.if_else(gone, None, stored)
+    found, some = _levels(known, labels)
+    return (known, found, False) if found and not some else (stored, levels, True)
+
+
+MISSING_LABELS = re.compile(
+    r"refus|do(es)?n.?t know|not know|\bdk\b|no answer|not applic|inapplic|missing|unknown|not stated|\bn/?a\b"
+    r"|wei(ß|ss) nicht|verweiger|keine angabe|keine antwort|trifft nicht zu|nicht erhoben|unbekannt|fehlt"
+    r"|ne sait pas|sans réponse|non[ -]réponse|no sabe|no contesta|no responde|non sa\b|non risponde|onbekend|vet ej",
+    re.IGNORECASE,
+)
+
+
+def missing_codes(stored: Any, levels: Mapping[Code, str]) -> dict[str, str]:
+    """Codes among numbers that mean a missing value, with their labels: by the label, or below zero where no number is.
+
+    >>> missing_codes(pa.array([1200, -9, 0, 1]), {-9: "refused", 1: "one"})
+    {'-9': 'refused'}
+    """
+    coded = [code for code in levels if not isinstance(code, str)]
+    others = pc.min(stored.filter(pc.invert(pc.is_in(stored, value_set=pa.array(coded, stored.type))))).as_py()
+    positive = others is not None and others >= 0
+    return {f"{c:g}": levels[c] for c in coded if MISSING_LABELS.search(levels[c]) or (positive and c < 0)}
+
+
 def _labelled(stored: Any, levels: Mapping[Code, str], *, ordered: bool) -> Any:
     codes = pa.array(list(levels), stored.type)
     indices = pc.index_in(stored, value_set=codes)
@@ -267,11 +308,11 @@ def _declared_missing(name: str) -> str:
     )
 
 
-def _partly_labelled(name: str) -> str:
-    return (
-        f"Column {name!r} has labels for some of its values only and is read as a number. "
-        f"If its values are codes, read it with category=[{name!r}]."
-    )
+def _partly_labelled(name: str, looks_missing: bool) -> str:
+    advice = f"If its values are codes, read it with category=[{name!r}]."
+    if looks_missing:
+        advice = "Some of them look like codes for missing values: declare these with missing=...."
+    return f"Column {name!r} has labels for some of its values only and is read as a number. {advice}"
 
 
 # Writing.

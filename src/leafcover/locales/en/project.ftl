@@ -18,7 +18,7 @@ about-file = { $rows ->
    *[other] { $columns } columns
 } when this file was made
 about-category = read as categories: codes with leading zeros, numbers among texts, or named by you
-about-missing = texts that mean a missing value, in columns of numbers
+about-missing = texts or codes that mean a missing value, in columns of numbers
 read-warning = When it was read: { $warning }
 
 columns-1 = "" is released and protected. Others: "drop"; "unit" (whose the rows are); "weight" (of a survey); "unchanged" (not protected);
@@ -32,6 +32,7 @@ why-drop = looks like an identifier: { $reason }. Or "unchanged", or "sensitive"
 why-unit = looks like the id of a person or household: { $reason }. Leaves as new numbers; or "drop"
 why-weight = named like a survey weight; or ""
 why-missing = { $tokens } means a missing value, and the others are numbers; if they are codes, name the column under category
+why-missing-codes = { $codes }: labels of the file say so, read as missing; remove it from missing if it is a value
 why-category = { $reason ->
     [zeros] has leading zeros, as codes have
    *[mixed] has numbers and texts
