@@ -147,6 +147,20 @@ def test_nothing_is_cut_off_or_overlaps(opened, face, width):
         assert page.evaluate(OVERLAPS) == []
 
 
+def test_the_verdict_is_a_coloured_chip_and_cards_stand_one_below_the_other_on_a_phone(opened):
+    page, _ = opened("external", 390)
+    chip = page.locator(".chip")
+    assert chip.count() == 1
+    plain, coloured = page.evaluate(
+        "() => [document.body, document.querySelector('.chip')].map(one => getComputedStyle(one).backgroundColor)"
+    )
+    assert plain != coloured
+    for group in (".tiles li", ".blocks .block", ".card"):
+        left = page.locator(group).evaluate_all("all => all.map(one => one.getBoundingClientRect().left)")
+        assert len(left) > 1
+        assert max(left) - min(left) < 1
+
+
 @pytest.mark.parametrize("face", FACES)
 def test_every_drawing_has_a_name_that_can_be_read_out(opened, face):
     page, _ = opened(face)

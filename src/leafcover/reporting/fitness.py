@@ -29,7 +29,7 @@ class Verdict:
     fit: Fit
     use: Use
     why: str
-    column: str = ""
+    column: str = ""  # of models; of publication, whose limit of the risk is in force
 
     @property
     def label(self) -> str:
@@ -234,7 +234,7 @@ def publication(context: ReportContext) -> Verdict:
     sentences += _advice(context, context.measures)
     linked = "yes" if context.descends else "no"
     sentences.append(say("why-publication-limit", linked=linked, **_limit(context, context.limit.value)))
-    return Verdict(_fit(context, found), "publication", " ".join(sentences))
+    return Verdict(_fit(context, found), "publication", " ".join(sentences), context.limit.source)
 
 
 def _advice(context: ReportContext, measures: Measures) -> Iterator[str]:
@@ -305,35 +305,49 @@ def _digits(value: float, limit: float, rules: DisclosureRules) -> str:
     return beside(value, limit, 0 if rules.strict else 1)
 
 
-# The conclusion: one sentence, by the same findings.
+# The conclusion: a label and one sentence, by the same findings.
 
 
-def conclusion(context: ReportContext) -> str:
+@dataclass(frozen=True)
+class Conclusion:
+    """What the measured risks amount to."""
+
+    level: Literal["low", "partly-known", "moderate", "high", "refused", "unmeasured", "not-known"]
+    sentence: str
+    figure: str = ""  # the one that decides, and the limit
+
+    @property
+    def label(self) -> str:
+        """The level in a few words."""
+        return say("chip", level=self.level)
+
+
+def conclusion(context: ReportContext) -> Conclusion:
     """What the measured risks amount to."""
     if context.refusals:
-        return say("conclusion-refused")
+        return Conclusion("refused", say("conclusion-refused"))
     if context.measures is None:
-        return say("conclusion-unmeasured", absence=context.absence)
+        return Conclusion("unmeasured", say("conclusion-unmeasured", absence=context.absence))
     found = _findings(context, context.measures)
     verdict = _fit(context, found)
     worst = max(found, key=_weight, default=None)
     if verdict == "not known" or worst is None:
-        return say("conclusion-not-known", reason="linkage" if context.descends else "inference")
+        reason = "linkage" if context.descends else "inference"
+        return Conclusion("not-known", say("conclusion-not-known", reason=reason))
     if worst.risk.kind == "copies":
-        return say("conclusion-copies", part=_copied(context))
-    level = {"yes": "low", "with care": "moderate"}.get(verdict, "high")
-    if level == "moderate" and worst.fit == "yes":
-        level = "partly-known"
+        return Conclusion("high", say("conclusion-copies", part=_copied(context)))
+    level: Literal["low", "partly-known", "moderate", "high"] = "high"
+    if verdict != "no":
+        level = "low" if verdict == "yes" else "partly-known" if worst.fit == "yes" else "moderate"
     limit = context.limit.high if worst.fit == "no" else context.limit.value
-    return say(
-        "conclusion",
-        level=level,
-        name=worst.risk.name,
-        end="upper" if worst.risk.by_upper_end else "lower",
-        unit="percent" if worst.risk.kind == "linkage" else "points",
-        bound=_digits(100 * worst.bound, 100 * limit, context.rules),
+    figures = {
+        "unit": "percent" if worst.risk.kind == "linkage" else "points",
+        "bound": _digits(100 * worst.bound, 100 * limit, context.rules),
         **_limit(context, limit),
-    )
+    }
+    end = "upper" if worst.risk.by_upper_end else "lower"
+    sentence = say("conclusion", level=level, name=worst.risk.name, end=end, **figures)
+    return Conclusion(level, sentence, say("chip-figure", **figures))
 
 
 def _limit(context: ReportContext, limit: float) -> dict[str, str]:

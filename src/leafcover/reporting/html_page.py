@@ -23,7 +23,7 @@ from leafcover.reporting.columns import columns_section, relations_section
 from leafcover.reporting.components import Section, Terms, Tile, Words, listing, section
 from leafcover.reporting.context import InferenceResult, MembershipResult, ReportContext
 from leafcover.reporting.disclosure_rules import HIDDEN, NONE, DisclosureRules, curled, listed, started
-from leafcover.reporting.fitness import Verdict, conclusion, verdicts
+from leafcover.reporting.fitness import Conclusion, Verdict, conclusion, verdicts
 from leafcover.reporting.informed import informed_section
 from leafcover.reporting.method import made_section, not_protected
 from leafcover.reporting.risks import risks_section
@@ -154,7 +154,7 @@ class Opening:
     size: str
     method: str
     date: str  # empty unless it was asked for
-    conclusion: str
+    conclusion: Conclusion
     decision: str  # who decides
     limits: tuple[str, ...]  # what is known to go beyond the figures of the report
 
@@ -369,8 +369,6 @@ def tiles(context: ReportContext) -> Iterator[Tile]:
         yield Tile(rules.share(changed), say("tile-changed"), say("tile-changed.note"))
     if context.measures is None:
         yield from _smallest_cell(context)
-    elif not context.descends:
-        yield _linkage_tile(context)
 
 
 def _smallest_cell(context: ReportContext) -> Iterator[Tile]:

@@ -221,11 +221,11 @@ def test_verdict_and_conclusion_go_by_the_limit_in_force(request, case, limits, 
         context = replace(context, release=replace(release[1], limits=limits), max_risk=max_risk)
         found = verdict(context, "publication")
         assert found.fit == ("no" if above > limit else "yes")
-        assert f" {'high' if above > limit else 'low'}: " in conclusion(context)
-        assert named in conclusion(context)
+        assert f" {'high' if above > limit else 'low'}: " in conclusion(context).sentence
+        assert named in conclusion(context).sentence
         assert named in found.why
         others = [other for other in (5, 20) if other != 100 * limit]
-        assert all(f"limit of {other}%" not in conclusion(context) + found.why for other in others)
+        assert all(f"limit of {other}%" not in conclusion(context).sentence + found.why for other in others)
 
 
 @pytest.mark.parametrize("case", ["mixed_release", "dealt_release"])
@@ -280,7 +280,9 @@ def test_the_limit_measures_what_the_report_measures(request, case, held_out):
 def test_the_conclusion_names_the_risk_that_decides(mixed_release, raised, level, strict):
     context = context_of(mixed_release, strict=strict, risks=risks_of(mixed_release[2], **raised))
     worst = max(measured_risks(context.measures), key=lambda one: one.bound)
-    text = conclusion(context)
+    found, text = conclusion(context), conclusion(context).sentence
+    assert (found.level, found.label) == (level, say("chip", level=level))
+    assert ("limit 5%" in found.figure or "limit 20%" in found.figure) == (worst.kind != "copies")
     assert worst.name in text
     assert f" {level}: " in text
     if worst.kind != "copies":
@@ -294,27 +296,27 @@ def test_tile_summary_verdict_and_conclusion_name_the_same_column(dealt_release,
     tile, member, *_ = tiles(context)
     assert (tile.label, member.label) == (say("tile-inference"), say("tile-membership"))
     assert first in tile.note
-    assert f"of {first} above control" in conclusion(context)
+    assert f"of {first} above control" in conclusion(context).sentence
     assert f"{first} decides" in verdict(context, "publication").why
     assert any(f"{first} is the most inferable" in one for one in overview(context).protected)
 
 
 def test_the_conclusion_without_linkage_control_or_measures(mixed_release, dealt_release):
     unlinked = context_of(mixed_release, risks=risks_of(mixed_release[2], linked=None))
-    assert conclusion(unlinked) == say("conclusion-not-known", reason="linkage")
+    assert conclusion(unlinked).sentence == say("conclusion-not-known", reason="linkage")
     unmeasured = replace(unlinked, measures=None)
-    assert conclusion(unmeasured) == say("conclusion-unmeasured", absence="not-asked")
+    assert conclusion(unmeasured).sentence == say("conclusion-unmeasured", absence="not-asked")
     risks = risks_of(mixed_release[2])
     alone = tuple(replace(one, nearest=replace(one.nearest, control=None)) for one in risks.inferences)
     uncontrolled = {"inferences": alone, "informed_attacks": None}
     context = context_of(mixed_release, risks=replace(risks, **uncontrolled))
     assert verdict(context, "publication").fit == "with care"
     partly = say("conclusion", level="partly-known", name="", end="upper", unit="percent", bound="")
-    assert conclusion(context).startswith(partly.partition(":")[0])
+    assert conclusion(context).sentence.startswith(partly.partition(":")[0])
     dealt = replace(risks_of(dealt_release[2]), membership=None, **uncontrolled)
     context = context_of(dealt_release, risks=dealt)
     assert verdict(context, "publication").fit == "with care"
-    assert conclusion(context) == say("conclusion-not-known", reason="inference")
+    assert conclusion(context).sentence == say("conclusion-not-known", reason="inference")
 
 
 def test_a_figure_that_is_not_published_does_not_judge_either(mixed_release):

@@ -66,8 +66,9 @@ def test_the_opening_concludes_in_one_sentence_and_leaves_the_decision_to_the_st
     strict = audience == "external"
     rules = DisclosureRules(len(original), strict)
     found = opening(ReportContext(pair_from(original, release), release, measures, rules, not strict))
-    assert len(re.findall(r"[.!?](?:\s|$)", found.conclusion)) == 1
-    assert found.conclusion in head
+    assert len(re.findall(r"[.!?](?:\s|$)", found.conclusion.sentence)) == 1
+    assert found.conclusion.sentence in head
+    assert found.conclusion.label in head
 
 
 @pytest.mark.parametrize("recipe", RECIPES)

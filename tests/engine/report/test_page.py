@@ -15,8 +15,9 @@ from leafcover.messages import catalogue
 from leafcover.metrics.pair import pair_of
 from leafcover.metrics.summary import copied_part, measured_risks
 from leafcover.metrics.utility.forest import LeafShares, RuleShares
+from leafcover.reporting.components import fold, listing
 from leafcover.reporting.disclosure_rules import DisclosureRules
-from leafcover.reporting.html_page import report
+from leafcover.reporting.html_page import _template, report
 from leafcover.table.units import homogeneous_groups
 from tests.engine.report.pages import outline, page, released, text_of
 from tests.metrics.pairs import copy_of
@@ -129,10 +130,9 @@ def test_the_page_of_a_dealt_release_has_no_figure_by_row(dealt_release):
         ):
             assert f"\n{words}\n" not in text, words
         assert text.count(say("finding-dealt")) == 3  # summary, verdict, further attacks
-        assert say("tile-linkage.absent", absence="dealt") in text
         assert say("why-records", known="dealt") in text
         assert say("informed-table", how="granted", what="trees") in text
-        tiles = [say(one) for one in ("tile-inference", "tile-membership", "tile-agreement", "tile-linkage")]
+        tiles = [say(one) for one in ("tile-inference", "tile-membership", "tile-agreement")]  # none of linkage
         assert re.findall(r'<span class="label">(.*?)</span>', html) == tiles
 
 
@@ -460,3 +460,17 @@ def test_homogeneous_groups_of_a_sensitive_attribute_are_left_exposed(mixed_rele
         assert "Groups with one value of class" in text
         assert ("In the original these are" in text) == (audience == "internal")
         assert "Groups with one value of" not in text_of(page(original, release, audience, measures=measures))
+
+
+def test_a_long_table_shows_its_first_rows_and_folds_the_others():
+    rows = [[f"name {i}", f"{i}"] for i in range(15)]
+    template = _template().environment.from_string('{% import "parts.jinja" as show %}{{ show.parts(parts) }}')
+    long, short = (template.render(parts=[listing("Table", ("a", "b"), some)]) for some in (rows, rows[:14]))
+    inside = template.render(parts=[fold("All", listing("Table", ("a", "b"), rows))])
+    for html in (long, short, inside):
+        outline(html)
+    shown, _, more = long.partition('<details class="more">')
+    assert (shown.count("<tr"), more.count("<tr")) == (11, 6)
+    assert "5 more rows" in more
+    assert 'class="more"' not in short + inside
+    assert inside.count("<tr") == 16

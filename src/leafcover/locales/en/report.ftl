@@ -91,6 +91,16 @@ conclusion = { $level ->
    *[high] Among the attacks that this report runs, disclosure risk is high: the { interval-end } of the interval for { $name }
         is { conclusion-bound }, above { limit-named }.
 }
+chip = { $level ->
+    [low] Low risk
+    [partly-known] Risk only partly known
+    [moderate] Moderate risk
+    [high] High risk
+    [refused] Do not publish
+    [unmeasured] Risk not measured
+   *[not-known] Risk not known
+}
+chip-figure = { conclusion-bound }, limit { $limit }%
 limit-named = the limit of { $limit }% ({ $source ->
     [public] for the public
     [researchers] for researchers who are bound by an agreement
@@ -194,7 +204,10 @@ fit = { $fit ->
    *[not-known] not known
 }
 use = { $use ->
-    [publication] Publication outside the organisation
+    [publication] { $column ->
+        [researchers] Release to researchers under an agreement
+       *[other] Publication outside the organisation
+    }
     [target-models] Models of { $column }
     [other-models] Models of the other columns
     [models] Models and statistics
@@ -305,7 +318,6 @@ tile-linkage = record linkage
     .absent = { $absence ->
         [suppressed] not shown for so few rows
         [not-asked] not measured for this report
-        [dealt] does not apply: every column was dealt separately, so no released row belongs to one person
        *[impossible] could not be measured
     }
 tile-inference = points of attribute inference above control

@@ -51,7 +51,7 @@ informed-scale = From 0 to { $high } points
 informed-head-above = Above control, points
 informed-head-regrown = Regrown: above control
 informed-note =
-    In small type: the 95% interval. Dot and line: above control with its interval; upright mark: the limit for low,
+    In small type: the 95% interval. Dot and line: above control with its interval; upright mark: the limit,
     { $limit } points. The upper end counts, and the columns with the highest one come first. A number is inferred correctly if it is off by at most 5% of the range of the
     middle 90% of values.
 informed-some-columns =
