@@ -124,6 +124,7 @@ def test_plans_survive_a_file(recipe, settings):
         ("perturbation-tree", {"columns": "age,pay,noise", "split_on": "others"}),
         ("perturbation-tree", {"tree": "halves", "cut": "median"}),
         ("perturbation-tree", {"tree": "halves", "preset": "table-5.1"}),
+        ("perturbation-tree", {"groups": "mdav", "preset": "table-5.2"}),
         ("microaggregate", {"gamma": 0.5}),
         ("microaggregate", {"method": "v-mdav", "block": 50}),
     ],
@@ -220,6 +221,19 @@ def test_table_5_1_of_the_paper():
     }.items():
         values, counts = np.unique(release.table[name].values, return_counts=True)
         assert dict(zip(values.round(3).tolist(), counts.tolist(), strict=True)) == pytest.approx(expected)
+
+
+def test_table_5_2_of_the_paper():
+    """All 19 Wages as printed, single rows among them, and 10 of 19 values of Experience."""
+    original = lc.read(lc.sample("cps1985")).select(["education", "experience", "wage"]).take(np.arange(19))
+    plan = lc.recipes.plan_for(
+        original, "perturbation-tree", settings={"preset": "table-5.2", "columns": "experience,wage"}
+    )
+    released = lc.release(original, plan, seed=1, keep_order=True).table
+    wages = [4.375, 6.03, 6.73, 6.73, 6.73, 12.3, 6.03, 19.47, 12.3, 6.73, 12.3, 12.3, 6.03, 6.03, 19.98, 14.75, 6.03]
+    assert released["wage"].values.round(3).tolist() == [*wages, 14.75, 4.375]
+    printed = [18.5, 43, 2.5, 2.5, 22.5, 9.67, 28, 9.67, 9.67, 9, 22.5, 22.5, 28, 28, 29, 22.5, 43, 26, 18.5]
+    assert (np.abs(released["experience"].values - printed) < 0.005).sum() == 10
 
 
 def test_a_table_without_numbers_is_refused():

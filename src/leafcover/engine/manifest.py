@@ -98,6 +98,8 @@ def _columns(release: Release) -> list[dict[str, Any]]:
             entry["changed"] = _coarse(fact.changed, rows)
         if fact is not None:
             entry["range_fraction"] = _coarse(fact.range_fraction, rows)
+        if fact is not None and fact.noise is not None:
+            entry["noise"] = _coarse(fact.noise, rows)
         if column.name in release.promises:
             entry["promise"] = list(release.promises[column.name])
         found.append(entry)

@@ -18,6 +18,7 @@ from leafcover.engine.statement import (
     computed_sentence,
     dealt_share,
     less_kept,
+    noise_sentence,
     not_reached,
     recoding_sentences,
     refuse_broken,
@@ -119,6 +120,8 @@ class ColumnFact:
     fixed: float  # unchanged with a probability of at least 0.95 (known values only)
     range_fraction: float = 1.0  # the share of its domain that the boxes allow, as a mean over known values
     shared: int = 0  # rows whose number was too rare, and was replaced before it was dealt
+    noise: float | None = None  # the standard deviation that numbers got, as a share of the range allowed
+    pull: float | None = None  # how far numbers near an end of that range moved away from it
 
 
 @dataclass(frozen=True)
@@ -263,7 +266,7 @@ def run(
         ColumnFact(c.name, _share_changed(c.take(order), released[c.name].values), 0.0)
         if c.name in computed
         else ColumnFact(
-            c.name, _share_changed(c, after[c.name].values), fixed[c.name], allowed[c.name], _shared(c, after[c.name])
+            c.name, _share_changed(c, after[c.name].values), fixed[c.name], allowed[c.name], *after[c.name].delivered(c)
         )
         if c.name in after
         else ColumnFact(c.name, 0.0, share_fixed(c, ~c.missing))
@@ -412,7 +415,7 @@ def _change(whole: Chunk, step: Step, draws: Draws) -> tuple[dict[str, Changed],
     summary = perturbation.finalize(reduce(perturbation.merge, [perturbation.fit(part) for part in parts]), whole.cells)
     changes = [perturbation.change(part, summary, draws) for part in parts]
     is_fixed = [perturbation.fixed(part, summary) for part in parts]
-    changed = {c.name: _joined([change[c.name] for change in changes]) for c in whole.columns}
+    changed = {c.name: Changed.joined([change[c.name] for change in changes]) for c in whole.columns}
     share = {c.name: share_fixed(c, np.concatenate([one[c.name] for one in is_fixed])) for c in whole.columns}
     return changed, share
 
@@ -421,14 +424,6 @@ def share_fixed(column: Column, is_fixed: Bools) -> float:
     """The share of the known values that are fixed; 0 if no value is known."""
     known = ~column.missing
     return float((is_fixed & known).sum()) / max(int(known.sum()), 1)
-
-
-def _joined(changes: list[Changed]) -> Changed:
-    if len(changes) == 1:
-        return changes[0]
-    sources = [c.source for c in changes if c.source is not None]
-    source = np.concatenate(sources) if sources else None
-    return Changed(np.concatenate([c.values for c in changes]), source)
 
 
 def _column(column: Column, changed: Changed | None, order: Rows) -> Column:
@@ -457,13 +452,6 @@ def _since_recoding(fact: ColumnFact, original: Table, released: Table, order: R
     if before.kind == after.kind:
         return replace(fact, changed=_share_changed(before, in_codes_of(before, after)))
     return replace(fact, changed=float((~before.missing | ~after.missing).mean()))
-
-
-def _shared(column: Column, changed: Changed) -> int:
-    """The number of rows whose value was replaced before the exchange."""
-    if changed.replaced is None:
-        return 0
-    return int(np.count_nonzero(changed.replaced[~column.missing] != column.values[~column.missing]))
 
 
 def _replaced(after: Mapping[str, Changed], name: str) -> Array | None:
@@ -567,6 +555,7 @@ def summary(release: Release, informed: Informed | None = None) -> str:
     if refined := dict.fromkeys(n for step in release.plan.steps for n in step.within.refined_by):
         lines.append(say("refined", columns=", ".join(refined)))
     told = {*release.unprotected, *release.only_recoded}
+    lines += noise_sentence({f.name: (f.noise, f.pull) for f in release.columns})
     half_fixed = [f for f in release.columns if f.fixed >= 0.5 and f.name not in told]
     if fixed := sorted(half_fixed, key=lambda f: -f.fixed):
         named = (say("fixed-column", name=fact.name, share=f"{fact.fixed:.0%}") for fact in fixed[:LISTED])

@@ -29,6 +29,7 @@ from leafcover.table.unit_layout import UnitLayout
 from leafcover.table.weights import ReleasedWeights
 
 BITS = log(2)  # nats in a bit
+MOST_NAMED = 8  # columns in one sentence
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,17 @@ def reversible_sentence(plan: Plan) -> str:
     """Which columns are not private, because their transformation can be inverted; empty if none are."""
     names, say = reversible_columns(plan), catalogue("release")
     return say("reversible", columns=", ".join(names)) if names else ""
+
+
+def noise_sentence(columns: Mapping[str, tuple[float | None, float | None]]) -> list[str]:
+    """The noise that numbers got, by column: its deviation, and how far it pulls them from the ends of their range."""
+    found = {name: (noise, pull or 0.0) for name, (noise, pull) in columns.items() if noise is not None}
+    if not found:
+        return []
+    named = [f"{name} {noise:.1%}" for name, (noise, _) in list(found.items())[:MOST_NAMED]]
+    most = max(pull for _, pull in found.values())
+    more = len(found) - len(named)
+    return [catalogue("release")("noise", columns=", ".join(named), more=more, pull=f"{most:.1%}")]
 
 
 # Rules between columns.

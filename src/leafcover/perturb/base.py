@@ -2,8 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, reduce
 from typing import Any, ClassVar, Literal, TypeAlias, TypeGuard, TypeVar, get_args
 
 import numpy as np
@@ -41,6 +41,7 @@ Promise: TypeAlias = Literal[
 ]
 ALL_KINDS: frozenset[Kind] = frozenset(get_args(Kind))
 LOOKED_AT = 10_000  # rows that may show already that a number has more distinct values than these:
+NEAR_END = 0.1  # of the range allowed, at either end
 FEW_VALUES = 20  # distinct values up to which a number is treated as levels
 Result = TypeVar("Result")
 Summary: TypeAlias = Any  # summary of the chunks; only the perturbation that made it reads it
@@ -255,6 +256,42 @@ class Chunk:
         )
 
 
+@dataclass(frozen=True)
+class Delivered:
+    """The noise that numbers got within the range allowed: less than was asked for, if that range is narrow.
+
+    >>> Delivered.of(np.array([0.0, 0.5, 1.0]), np.array([0.2, -0.1, -0.4])).pull.__round__(3)
+    0.3
+    """
+
+    rows: int
+    squares: float  # of the noise, as a share of the range, summed over rows
+    near_end: int  # rows whose number was in the outer tenth of its range at either end
+    inwards: float  # how far these moved from that end, summed
+
+    @classmethod
+    def of(cls, place: Floats, noise: Floats) -> "Delivered":
+        """The noise of numbers, both as shares of the range."""
+        low, high = place < NEAR_END, place > 1 - NEAR_END
+        inwards = float(noise[low].sum() - noise[high].sum())
+        return cls(len(noise), float((noise**2).sum()), int(low.sum() + high.sum()), inwards)
+
+    def plus(self, other: "Delivered") -> "Delivered":
+        """Both together."""
+        both = (getattr(self, one.name) + getattr(other, one.name) for one in fields(self))
+        return Delivered(*both)
+
+    @property
+    def deviation(self) -> float:
+        """The root mean square of the noise, as a share of the range; 0 for no rows."""
+        return float(np.sqrt(self.squares / max(self.rows, 1)))
+
+    @property
+    def pull(self) -> float:
+        """How far numbers near an end moved away from it on average, as a share of the range."""
+        return self.inwards / max(self.near_end, 1)
+
+
 @dataclass(frozen=True, eq=False)
 class Changed:
     """New values of a column. If values were only exchanged, ``source`` is the row each came from."""
@@ -262,6 +299,23 @@ class Changed:
     values: Array
     source: Array | None = None  # row numbers of 32 or 64 bits
     replaced: Array | None = None  # (rows,) the values that were exchanged, if they are not the column's own
+    noise: Delivered | None = None  # of numbers that stay in a range
+
+    @classmethod
+    def joined(cls, changes: Sequence["Changed"]) -> "Changed":
+        """The changes of all parts, in order."""
+        if len(changes) == 1:
+            return changes[0]
+        sources = [one.source for one in changes if one.source is not None]
+        noise = [one.noise for one in changes if one.noise is not None]
+        values, source = np.concatenate([one.values for one in changes]), np.concatenate(sources) if sources else None
+        return cls(values, source, noise=reduce(Delivered.plus, noise) if noise else None)
+
+    def delivered(self, column: Column) -> tuple[int, float | None, float | None]:
+        """How many values were replaced before the exchange, and the noise that numbers got, and its pull."""
+        known, got = ~column.missing, self.noise
+        shared = 0 if self.replaced is None else int(np.count_nonzero(self.replaced[known] != column.values[known]))
+        return (shared, None, None) if got is None else (shared, got.deviation, got.pull)
 
     def taken(self, rows: Rows) -> "Changed":
         """The same if each row takes the value of another one."""

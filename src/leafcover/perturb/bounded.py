@@ -14,7 +14,17 @@ import numpy as np
 from leafcover.arrays import Array, Bools, Floats, Rows
 from leafcover.errors import NameUnknown, ValueOutOfRange
 from leafcover.keyed_random import Draws
-from leafcover.perturb.base import Changed, Chunk, Perturbation, Promise, Scope, Summary, methods, perturbation
+from leafcover.perturb.base import (
+    Changed,
+    Chunk,
+    Delivered,
+    Perturbation,
+    Promise,
+    Scope,
+    Summary,
+    methods,
+    perturbation,
+)
 from leafcover.table.table import Column, Kind
 
 # Noise distributions with mean 0 and standard deviation 1, given by cdf and inverse cdf.
@@ -334,7 +344,10 @@ class Bounded(Perturbation):
             new = fitted(rail.place, rail.size, rail.spread, u, distribution_named(self.distribution), self.boundary)
             values = column.values.copy()
             values[moving] = rail.value(new)
-            changed[column.name] = Changed(values)
+            wide = rail.size > 1
+            width = rail.size[wide] - 1
+            delivered = Delivered.of(rail.place[wide] / width, (new[wide] - rail.place[wide]) / width)
+            changed[column.name] = Changed(values, noise=delivered)
         return changed
 
     def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:

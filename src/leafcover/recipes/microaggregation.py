@@ -13,6 +13,7 @@ from leafcover.recipes.registry import recipe
 from leafcover.table.table import Table
 
 Average: TypeAlias = Literal["mean", "median"]
+Preset: TypeAlias = Literal["table-4.1", "table-5.1", "table-5.2"]
 NUMBERS = ("number", "date", "time")  # kinds that have an average
 
 
@@ -157,7 +158,7 @@ def perturbation_tree(
     average: Average = "mean",
     groups: Literal["cells", "mdav", "k-means"] = "cells",
     on_grid: bool = False,
-    preset: Literal["table-4.1", "table-5.1"] | None = None,
+    preset: Preset | None = None,
 ) -> Plan:
     """The perturbation tree: sensitive numbers averaged in kd cells of at least k rows (3 by default).
 
@@ -197,8 +198,8 @@ def perturbation_tree(
         Average whole cells, or groups of k inside them, by MDAV or by k-means as Roy does.
     on_grid : bool, default False
         Round means to the column's grid, such as whole years or cents. Dates and times are always rounded.
-    preset : {"table-4.1", "table-5.1"}, optional
-        The settings of one of Roy's tables.
+    preset : {"table-4.1", "table-5.1", "table-5.2"}, optional
+        The settings of one of Roy's tables. "table-5.2" publishes values of single rows unchanged, as the paper does.
 
     Returns
     -------
@@ -215,12 +216,16 @@ def perturbation_tree(
     given = (k, leaf, tree, own_tree, cut, scope, reuse, tie)
     if preset is not None and given != (None, None, "kd", False, "midrange", "node", True, "left"):
         raise PlanError(f"preset={preset} sets k, leaf, tree, own_tree, cut, scope, reuse and tie. Leave these out.")
+    if preset == "table-5.2" and groups != "cells":
+        raise PlanError(f"preset={preset} sets groups, too. Leave it out.")
     if tree == "halves" and (cut, scope, reuse, tie) != ("midrange", "node", True, "left"):
         raise PlanError("cut, scope, reuse and tie apply to a kd tree, but tree=halves was chosen. Leave one out.")
     if preset == "table-4.1":
         k, leaf = 2, 3
     if preset == "table-5.1":
         k, leaf, own_tree, scope, reuse = 2, 7, True, "global", False
+    if preset == "table-5.2":
+        k, leaf, own_tree, scope, reuse, groups = 2, 7, True, "global", False, "k-means"
     k = 3 if k is None else k
     _check_k("perturbation-tree", k)
     if leaf is not None and not k <= leaf <= MOST_ROWS:
@@ -236,9 +241,10 @@ def perturbation_tree(
         )
     names = marked if columns is None and marked else chosen_columns(table, columns, "perturbation-tree", NUMBERS)
     asked = [name for name in numbers if split_on == "all" or name not in names]
-    centroid = Centroid(number=average, least=k, on_grid=on_grid)
+    alone = preset == "table-5.2"  # each attribute in groups of its own values, which may be single rows
+    centroid = Centroid(number=average, least=1 if alone else k, on_grid=on_grid)
 
-    def within(by: list[str]) -> PartitionMethod:
+    def within(by: list[str], together: tuple[str, ...]) -> PartitionMethod:
         if not by:
             raise PlanError("No number is left for the tree to test. Use split_on=all, or name fewer columns.")
         cells: Kd | Halves = Kd(
@@ -249,12 +255,14 @@ def perturbation_tree(
         if groups == "cells":
             return cells
         if groups == "mdav":
-            return Mdav(tuple(names), k=k, start=cells)
-        return KMeans(tuple(names), most=max(k, 3), k=k, start=cells)
+            return Mdav(together, k=k, start=cells)
+        return KMeans(together, most=max(k, 3), k=1 if alone else k, start=cells)
 
+    every = tuple(names)
     if own_tree:
-        return Plan(*(Step(name, within([n for n in asked if n != name]), centroid) for name in names))
-    return Plan(Step(names, within(asked), centroid))
+        both = ((name, (name,) if alone else every) for name in names)
+        return Plan(*(Step(name, within([n for n in asked if n != name], own), centroid) for name, own in both))
+    return Plan(Step(names, within(asked, every), centroid))
 
 
 def _check_k(recipe: str, k: int) -> None:

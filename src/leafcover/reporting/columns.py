@@ -144,6 +144,9 @@ def _changed(subject: ReportContext, release: Release, name: str) -> Iterator[tu
     yield say("column-fixed"), "100%" if whole else voice.share(fact.fixed)
     if not whole and fact.range_fraction < 1:
         yield say("column-range"), voice.share(fact.range_fraction)
+    if fact.noise is not None:
+        yield say("column-noise"), voice.share(fact.noise)
+        yield say("column-pull"), voice.share(max(fact.pull or 0.0, 0.0))
 
 
 def _measured(measures: Measures, column: Column) -> Iterator[tuple[str, str]]:

@@ -87,6 +87,10 @@ kept-table = The table { $table } has as many rows as before in { $same } of { $
 own-weights = Each row keeps the class of its own weight, which is not protected further: { $columns }.
 sampled = A random sample of { $share } was released; whose rows are in it is secret.
 recoded = Recoded first: { $columns }, { $values }.
+noise = Noise delivered, as a standard deviation in shares of the allowed range: { $columns }{ $more ->
+    [0] {""}
+   *[other] {" "}and { $more } more columns
+  }. Numbers near an end of their range move away from it by up to { $pull } on average.
 reversible = Not private, because the transformation is reversible: an attacker who knows a few people’s rows computes everybody’s { $columns }.
 only-recoded = Each row keeps its own value, coarser or missing as it was recoded, and not protected further: { $columns }.
 unprotected = Released unchanged, not protected: { $columns }.
