@@ -80,7 +80,7 @@ def test_a_table_whose_sample_is_awkward_is_looked_at_whole():
         ({"recipes": ["cover"], "grid": {"random:spread": [0.1]}}, NameUnknown, "no recipe 'random' in this sweep"),
         ({"grid": {"k": []}}, ValueOutOfRange, "at least one value"),
         ({"grid": {"k": ["many"]}}, LeafcoverError, "Parameter k of recipe 'cover'"),
-        ({"grid": {"spread": [7]}}, ValueOutOfRange, "Bounded.spread"),
+        ({"grid": {"spread": [7]}}, ValueOutOfRange, "spread of recipe .framework."),
         ({"settings": {"frobnicate": 1}}, NameUnknown, "frobnicate"),
     ],
 )

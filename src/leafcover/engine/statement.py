@@ -143,7 +143,8 @@ def noise_sentence(columns: Mapping[str, tuple[float | None, float | None]]) -> 
     named = [f"{name} {noise:.1%}" for name, (noise, _) in list(found.items())[:MOST_NAMED]]
     most = max(pull for _, pull in found.values())
     more = len(found) - len(named)
-    return [catalogue("release")("noise", columns=", ".join(named), more=more, pull=f"{most:.1%}")]
+    say = catalogue("release")
+    return [say("noise", columns=", ".join(named), more=more, pull=f"{most:.1%}")]
 
 
 # Rules between columns.

@@ -56,6 +56,7 @@ GRIDS: Mapping[str, tuple[Settings, ...]] = MappingProxyType(
         "egadp": _each("similarity", 0.0, 0.3, 0.6, 0.9),
         "cgadp": _each("similarity", 0.0, 0.3, 0.6, 0.9),
         "shuffle": _each("similarity", 0.0, 0.3, 0.6, 0.9),
+        "ipso": _each("on_grid", False, True),
         "pram": _each("probability", 0.1, 0.2, 0.4, 0.8),
         "rank-swap": _each("window", 0.02, 0.05, 0.1, 0.2),
         "bounded-swap": ({}, {"leaf": 50, "distance": 15}, {"leaf": 200, "distance": 60}),
