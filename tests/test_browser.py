@@ -235,4 +235,6 @@ def test_names_in_the_table_of_a_sweep_can_be_read(browser, tmp_path, width):
     names = page.locator("tbody th").evaluate_all("all => all.map(one => one.getBoundingClientRect().height)")
     assert max(names) < 110  # four lines and the space around them
     assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+    inside = page.evaluate("(box => box.scrollWidth - box.clientWidth)(document.querySelector('.scroll'))")
+    assert inside <= 0  # nothing is beside the screen
     page.close()

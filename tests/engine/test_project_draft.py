@@ -102,3 +102,18 @@ def test_hostile_names_of_columns_are_read_back():
     names = ['a"b', "a\nb", "c#d", "?", "[x]", "é ü", "a.b", " ", "\\", "\x7f"]
     columns = [category(name, ["x", "y"] * 20) for name in names]
     assert list(drafted(*columns)[0].columns) == names
+
+
+def test_a_panel_without_an_id_is_noticed():
+    rng = np.random.default_rng(2)
+    wave = np.tile(np.arange(5), 300)
+    person = np.repeat(np.arange(300), 5)
+    columns = [
+        number("born", rng.integers(1940, 2000, 300)[person]),
+        category("region", rng.choice(list("abcdefgh"), 300)[person].tolist()),
+        category("sex", rng.choice(["f", "m"], 300)[person].tolist()),
+        number("wave", wave),
+    ]
+    comment = "# Rows look like repeated rows of the same people"
+    assert comment in drafted(*columns)[1].text
+    assert comment not in drafted(*columns[:3], number("wave", rng.permutation(wave)))[1].text

@@ -373,7 +373,7 @@ def limited_risks(compared: Comparison, measured: Measures | None = None) -> tup
 
 def homogeneous_lines(compared: Comparison) -> tuple[str, ...]:
     """A sentence for each sensitive attribute on the groups that have a single value of it."""
-    pair = compared.pair
+    pair = compared.pair.for_attacks  # with one row for each unit
     return tuple(homogeneous_sentences(homogeneity(pair), homogeneity(pair, of="original")))
 
 

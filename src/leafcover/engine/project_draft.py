@@ -22,7 +22,7 @@ from leafcover.messages import catalogue
 from leafcover.recipes.plan_file import toml_value
 from leafcover.table.formatting import PLAIN
 from leafcover.table.identifier_patterns import name_words
-from leafcover.table.inspection import Suspect, identifiers
+from leafcover.table.inspection import Suspect, hidden_people, identifiers
 from leafcover.table.recoding import FEWEST, rare_levels
 from leafcover.table.rule_search import find_rules
 from leafcover.table.separators import SeparatorOption
@@ -352,6 +352,7 @@ def _input(table: Table, options: DraftOptions) -> Iterator[str]:
         yield _comment(say("read-warning", warning=warning))
     if more := table.warnings[MOST_LISTED:]:
         yield _comment(say("read-warning", warning=say("and-more", count=len(more))))
+    yield from map(_comment, hidden_people(table, identifiers(table)))
 
 
 def _columns(table: Table, decided: _DraftRoles) -> Iterator[str]:
