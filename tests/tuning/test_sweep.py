@@ -287,7 +287,10 @@ def test_values_beyond_1e300_are_swept_without_a_warning():  # which would be an
     x = [(1e300, -1e300, 3.5e299, 1.0, 0.0)[i % 5] for i in range(90)]
     odd = [(1.7e308, -1.7e308, 1e-320, 5.0)[i % 4] for i in range(90)]
     original = table(
-        number("x", x, decimals=None), number("odd", odd, decimals=None), category("class", ["a", "b"] * 45)
+        number("x", x, decimals=None),
+        number("odd", odd, decimals=None),
+        category("kind", list("pqq") * 30),
+        category("class", ["a", "b"] * 45),
     )
     found = sweep(original, target="class", grid={"k": [5], "spread": [0.1], "siblings": [0.1]}, runs=1)
     assert {one.recipe for one in found.points} >= {"cover", "framework", "framework-paper", "random"}
