@@ -222,7 +222,9 @@ class BoundedGadp(Perturbation):
         deviation = unit.half * sqrt(1 - self.similarity**2) * np.sqrt(summary.covariance[label, at, at])
         points = rail.points(column)
         place = rail.place_of(np.where(column.missing, rail.place, mean), column)
-        return _Track(rail, place, np.minimum(deviation * points, 1e15), unit.half * points, deviation > 0)
+        with np.errstate(over="ignore"):  # a range of 1e308 has more points than a float can count
+            spread, width = np.minimum(deviation * points, 1e15), np.minimum(unit.half * points, 1e300)
+        return _Track(rail, place, spread, width, deviation > 0)
 
     def _drawn(
         self, part: Chunk, summary: InCells, tracks: list["_Track"], normals: list[Floats], rows: Rows
