@@ -37,6 +37,7 @@ from leafcover.metrics.suite import Measures
 from leafcover.recipes.plan import Plan
 from leafcover.recipes.registry import RECIPES, Rare, rewritten
 from leafcover.recode.base import Recoding
+from leafcover.registry import checks_arguments
 from leafcover.released import SILENT, Loaded, Released
 from leafcover.table.column_rules import ColumnRule
 from leafcover.table.frames import from_frame
@@ -49,6 +50,7 @@ from leafcover.table.table import IntoTable, Role, Table, check_weight, column_n
 from leafcover.table.weights import Leave
 
 
+@checks_arguments()
 def read(
     source: str | Place | IntoTable,
     *,
@@ -135,6 +137,7 @@ def inspect(table: IntoTable) -> TableFacts:
     return describe(from_frame(table))
 
 
+@checks_arguments("plan", "target", "key")
 def release(
     table: IntoTable,
     plan: Plan | str = "cover",
@@ -150,7 +153,7 @@ def release(
     share: int | None = None,
     weights: Leave | None = None,
     keep_tables: Sequence[str | Sequence[str]] = (),
-    recode: Sequence[str | Recoding] = (),
+    recode: str | Recoding | Sequence[str | Recoding] = (),
     key: Key | None = None,
     key_file: str | Path | None = None,
     seed: int | None = None,
@@ -285,13 +288,7 @@ def release(
     refuse_unkept(chosen_plan.rules, original)
     if not unit_numbers:
         chosen_plan = _without_numbers(chosen_plan)
-    made = run(
-        original,
-        chosen_plan,
-        key=chosen,
-        keep_order=keep_order,
-        progress=progress,
-    )
+    made = run(original, chosen_plan, key=chosen, keep_order=keep_order, progress=progress)
     if audience is not None:
         figures: dict[str, Any] = {"max_risk": max_risk, "max_singletons": max_singletons, "rare": rare}
         made = replace(made, limits=limits_of(audience, chosen_plan, **figures))
@@ -380,6 +377,7 @@ def measure(
 ) -> dict[str, Any]: ...
 
 
+@checks_arguments("target", "plan", "quasi_identifiers", "sensitive", "weight", "pairs")
 def measure(
     original: IntoTable,
     released: IntoTable | Release,
@@ -464,6 +462,7 @@ def measure(
     return measure_all(compared, tell=tell) if only is None else measure_some(compared, only, tell=tell)
 
 
+@checks_arguments("plan")
 def load(
     path: str | Place,
     *,
@@ -532,6 +531,7 @@ def load(
     return Loaded(found.pair.released, record, found.original, compared, found.release)
 
 
+@checks_arguments()
 def verify(
     path: str | Place,
     *,

@@ -21,6 +21,7 @@ from difflib import get_close_matches
 
 OF_A_CLASS = re.compile(r"^(?:[A-Z]\w*\.|[\w-]+'s? )(?=\w)")  # before a parameter, such as "Deal." or "cover's "
 MAX_NAMES_LISTED = 30  # known names that an error message lists
+MAX_SHOWN = 200  # characters of a value that an error message shows
 
 
 def install(extra: str) -> str:
@@ -39,6 +40,17 @@ def quoted(name: str) -> str:
     ('age', "'marital status'", "''")
     """
     return shlex.quote(name) if not name.isidentifier() else name
+
+
+def shown(value: object) -> str:
+    """A value in a message of one line: as it would be typed, or its type if that is long.
+
+    >>> shown("ages"), shown(list(range(99)))
+    ("'ages'", 'a list')
+    """
+    text = repr(value)
+    article = "an" if type(value).__name__[0] in "AEIOUaeiou" else "a"
+    return text if len(text) <= MAX_SHOWN and "\n" not in text else f"{article} {type(value).__name__}"
 
 
 class LeafcoverError(Exception):
@@ -108,7 +120,7 @@ class ValueOutOfRange(LeafcoverError):
 
     def __init__(self, name: str, value: object, allowed: str) -> None:
         self.name, self.value, self.allowed = name, value, allowed
-        super().__init__(f"{name} must be {allowed}. Got {value!r}.")
+        super().__init__(f"{name} must be {allowed}. Got {shown(value)}.")
 
     @property
     def parameter(self) -> str:

@@ -18,12 +18,14 @@ import numpy as np
 
 from leafcover.arrays import Array, Floats, Rows, Words
 from leafcover.errors import PlanError, TableError, ValueOutOfRange
+from leafcover.registry import check_fields, checks_arguments
 
 KEY_BYTES = 32
 PART_ROWS = 8192  # drawn at a time
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
+@check_fields
 @dataclass(frozen=True)
 class Key:
     """The secret key of a release: 256 bits that determine every random draw.
@@ -60,6 +62,7 @@ class Key:
         return Key(secrets.token_bytes(KEY_BYTES))
 
     @staticmethod
+    @checks_arguments()
     def from_seed(seed: int) -> "Key":
         """Derive a key from a seed, for reproducible experiments. Guessing the seed reveals every draw.
 

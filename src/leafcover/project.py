@@ -33,6 +33,7 @@ from leafcover.errors import NameUnknown, ProjectError
 from leafcover.recipes.plan import Plan
 from leafcover.recipes.plan_file import read_plan
 from leafcover.recipes.registry import RECIPES
+from leafcover.registry import checks_arguments
 from leafcover.released import Loaded, Released
 from leafcover.table.atomic import atomic_write, check_output_path
 from leafcover.table.infer import MISSING_TOKENS
@@ -467,6 +468,7 @@ class Project:
         return given if given is not None or audience is None else AUDIENCES[audience].max_risk
 
 
+@checks_arguments()
 def init(
     table: str | Place,
     path: str | Path = FILE_NAME,

@@ -9,14 +9,19 @@ so as an entry point of the group ``leafcover.plugins``. Nothing in the library 
 The module also checks the parameters of methods by their declared types.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from functools import cache, wraps
 from importlib import import_module
 from importlib.metadata import entry_points
+from inspect import Parameter, signature
+from numbers import Integral, Real
 from types import FunctionType, UnionType
-from typing import Any, Generic, Literal, TypeVar, Union, cast, get_args, get_origin
+from typing import Any, Generic, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from leafcover.errors import LeafcoverError, NameUnknown, PlanError, PluginError
+import numpy as np
+
+from leafcover.errors import LeafcoverError, NameUnknown, PlanError, PluginError, ValueOutOfRange
 
 GROUP = "leafcover.plugins"
 
@@ -24,6 +29,7 @@ Entry = TypeVar("Entry")
 Given = TypeVar("Given")
 Class = TypeVar("Class", bound=type)
 Result = TypeVar("Result")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Registry(Mapping[str, Entry], Generic[Entry]):
@@ -67,6 +73,8 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
                 if same := [n for n, one in self._entries.items() if getattr(one, "frozen_id", "") == frozen]:
                     raise PluginError(f"{what} has the frozen_id {frozen!r} of {same[0]!r}. Give it one of its own.")
                 _blame_methods(entry, f"the {self.what} {name!r}")
+            if is_dataclass(entry) and "__init__" in vars(entry):
+                check_fields(entry)
             self.register(name, cast(Entry, entry))
             return entry
 
@@ -201,3 +209,114 @@ WORDS: Mapping[Any, str] = {
 
 def _describe(parts: tuple[Any, ...]) -> str:
     return " or ".join(WORDS.get(part, str(part)) for part in parts)
+
+
+# Arguments of public functions and of methods' constructors, against the types that they declare.
+
+
+def checks_arguments(*own: str, of: str = "", **also: Any) -> Callable[[Function], Function]:
+    """A decorator: an argument that is not of its declared type gets one line. The function itself checks ``own`` ones.
+
+    Texts pass as sequences of texts, and lists and single values as tuples: functions say more about these. ``also``
+    are further types that parameters accept, ``of`` is what they are named after.
+    """
+
+    def decorate(function: Function) -> Function:
+        known = signature(function)
+
+        @cache
+        def hints() -> dict[str, Any]:
+            try:
+                found = get_type_hints(function)
+            except NameError:  # a type of a plugin that is only there for type checkers
+                found = {name: one for name, one in function.__annotations__.items() if not isinstance(one, str)}
+            return found | {name: found[name] | hint for name, hint in also.items()}
+
+        @wraps(function)
+        def run(*args: Any, **given: Any) -> Any:
+            try:
+                bound = known.bind(*args, **given).arguments
+            except TypeError:  # Python says what is missing
+                return function(*args, **given)
+            for name, value in bound.items():
+                kind = known.parameters[name].kind
+                if name in own or name not in hints() or kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
+                    continue
+                if value is not known.parameters[name].default and not is_of(hints()[name], value):
+                    raise ValueOutOfRange(f"{of}.{name}" if of else name, value, _words(hints()[name]))
+            return function(*args, **given)
+
+        return cast(Function, run)
+
+    return decorate
+
+
+def check_fields(entry: Class) -> Class:
+    """A class decorator: the same for the fields of a dataclass; a field whose metadata say "own" checks itself."""
+    own = [one.name for one in fields(entry) if one.metadata.get("own")]
+    maps = {one.name: one.metadata["plan_type"] for one in fields(entry) if one.metadata.get("maps")}
+    entry.__init__ = checks_arguments("self", *own, of=entry.__name__, **maps)(vars(entry)["__init__"])  # type: ignore[misc]
+    return entry
+
+
+def is_of(hint: Any, value: Any) -> bool:
+    """Whether a value is of a declared type, as far as types say.
+
+    >>> is_of(list[str], ["age", 3]), is_of(float | None, 1), is_of(int, True), is_of(tuple[str, ...], "age")
+    (False, True, False, True)
+    """
+    outer, inner = get_origin(hint), get_args(hint)
+    if outer in (Union, UnionType):
+        return any(is_of(one, value) for one in inner)
+    if outer is Literal:
+        return any(type(value) is type(one) for one in inner)
+    if hint is None or hint is type(None):
+        return value is None
+    if isinstance(outer, type) and issubclass(outer, Mapping):
+        pairs = value.items() if isinstance(value, Mapping) else ()
+        return isinstance(value, Mapping) and all(is_of(inner[0], k) and is_of(inner[1], v) for k, v in pairs)
+    if outer is tuple and inner[-1] is not ...:
+        fits = isinstance(value, tuple | list) and len(value) == len(inner)
+        return fits and all(is_of(one, part) for one, part in zip(inner, value, strict=True))
+    if isinstance(outer, type) and issubclass(outer, Iterable):
+        single = outer is tuple and get_origin(inner[0]) is not tuple
+        return _is_sequence(inner[0], value) or (single and is_of(inner[0], value))
+    if isinstance(outer, type) and issubclass(outer, Callable):  # type: ignore[arg-type]
+        return callable(value)
+    if isinstance(outer, type):
+        return isinstance(value, outer)
+    if hint in NUMBERS:
+        return isinstance(value, NUMBERS[hint]) and (hint is bool or not isinstance(value, bool))
+    if isinstance(hint, type) and hint is not Any and not getattr(hint, "_is_protocol", False):
+        return isinstance(value, hint)
+    return True
+
+
+NUMBERS: Mapping[Any, Any] = {int: Integral, float: Real, bool: (bool, np.bool_)}
+
+
+def _is_sequence(inner: Any, value: Any) -> bool:
+    if isinstance(value, str):
+        return is_of(inner, value)
+    if isinstance(value, bytes | Mapping) or not isinstance(value, Iterable) or getattr(value, "ndim", 1) != 1:
+        return False
+    if get_origin(inner) is tuple and any(isinstance(one, str) or not isinstance(one, Iterable) for one in value):
+        return False
+    return isinstance(value, Iterator) or all(is_of(inner, one) for one in value)
+
+
+def _words(hint: Any) -> str:
+    """A declared type in words."""
+    outer, inner = get_origin(hint), get_args(hint)
+    if outer in (Union, UnionType):
+        return " or ".join(dict.fromkeys(_words(one) for one in inner if one is not type(None)))
+    if outer is Literal:
+        return " or ".join(map(repr, inner))
+    if isinstance(outer, type) and issubclass(outer, Mapping):
+        return f"a mapping, of {_words(inner[0])} to {_words(inner[1])}"
+    if isinstance(outer, type) and issubclass(outer, Callable):  # type: ignore[arg-type]
+        return "a function"
+    if isinstance(outer, type):
+        return f"a list of which each is {_words(inner[0])}"
+    name = getattr(hint, "__name__", str(hint))
+    return WORDS.get(hint, f"{'an' if name[0] in 'AEIOU' else 'a'} {name}")

@@ -21,12 +21,7 @@ from leafcover.engine.evaluate import (
     refuse_above,
     verdict_on,
 )
-from leafcover.engine.files import (
-    check_outputs,
-    check_report_name,
-    external_report,
-    save_release,
-)
+from leafcover.engine.files import check_outputs, check_report_name, external_report, save_release
 from leafcover.engine.manifest import Record, ReleasePaths
 from leafcover.engine.run import Progress, Release, summary
 from leafcover.errors import TableError
@@ -37,6 +32,7 @@ from leafcover.metrics.disclosure.copies import copies as find_copies
 from leafcover.metrics.disclosure.record_linkage import Informed
 from leafcover.metrics.suite import Measures
 from leafcover.metrics.summary import DecisiveRisk, decisive_lines, measured_risks
+from leafcover.registry import checks_arguments
 from leafcover.table.atomic import atomic_group, check_output_path
 from leafcover.table.frames import to_frame
 from leafcover.table.io import Place, check_output_format, place_of
@@ -73,6 +69,7 @@ class _Measurable:
         """The risks that a limit is compared with."""
         return limited_risks(self._compared, self._taken.get("all"))
 
+    @checks_arguments("self")
     def verdict(self, max_risk: float | None = None) -> RiskVerdict:
         """Whether the risks that decide are within a limit, as far as they were measured until now.
 
@@ -97,6 +94,7 @@ class _Measurable:
         copied = self.copies if risks is None and "copies" in self.__dict__ else None
         return verdict_on(self._compared, self._facts, risks, copied, max_risk)
 
+    @checks_arguments("self")
     def measure(self, *, progress: Progress | None = None) -> Measures:
         """Measure utility and disclosure risk; the result is computed once, then kept.
 
@@ -122,6 +120,7 @@ class _Measurable:
             self._taken["all"] = measure_all(self._compared, tell=progress or SILENT)
         return self._taken["all"]
 
+    @checks_arguments("self")
     def measure_only(self, names: Sequence[str], *, progress: Progress | None = None) -> dict[str, Any]:
         """Take some measures only, by their names.
 
@@ -163,6 +162,7 @@ class _Measurable:
         """
         return find_copies(self._compared.pair)
 
+    @checks_arguments("self")
     def check_risk(self, max_risk: float, *, progress: Progress | None = None) -> None:
         """Raise `RiskTooHigh` if a limited risk is above a limit.
 
@@ -193,6 +193,7 @@ class _Measurable:
         (progress or SILENT)("attacking the release", 0.0)
         refuse_above(self._limited, max_risk)
 
+    @checks_arguments("self")
     def write(
         self,
         *,
@@ -253,6 +254,7 @@ class _Measurable:
             for path, (content, private) in texts.items():
                 part(path, private).write_text(content, "utf-8")
 
+    @checks_arguments("self")
     def report(
         self,
         path: str | Path,
@@ -456,6 +458,7 @@ class Released(_Measurable, Release):
             return {"kept": False, "note": _no_ledger()}
         return self.repeats.facts(self)
 
+    @checks_arguments("self")
     def save(
         self,
         path: str | Place,

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import leafcover as lc
+from leafcover.errors import LeafcoverError
 from leafcover.table.io import SAMPLES, read, sample, write
 from leafcover.table.legacy_formats import parse_names_file
 from leafcover.table.output import as_typed, replace_values
@@ -324,6 +325,36 @@ def test_whole_numbers_beyond_two_to_the_53_stay_exact_in_every_format(tmp_path)
         write(table, tmp_path / f"out{suffix}")
         again = read(tmp_path / f"out{suffix}").take(np.array([1, 0]))
         assert [str(value) for value in again["id"].stored.to_pylist()] == ["9007199254740995", "9007199254740993"]
+
+
+LONG = (2**53 + 1, 2**53, 2**53 + 2, 2**62 + 1)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda n: pa.table({"n": pa.array(n, pa.int64()), "m": [at % 9 for at in range(len(n))]}),
+        lambda n: pa.table({"n": pa.array(n, pa.uint64()), "m": [at % 9 for at in range(len(n))]}),
+        lambda n: pa.table({"n": pa.array([*n[:-1], None], pa.int64()), "m": [at % 9 for at in range(len(n))]}),
+        lambda n: pa.table(
+            {"n": pa.array(map(Decimal, n), pa.decimal128(38, 0)), "m": [at % 9 for at in range(len(n))]}
+        ),
+        lambda n: pa.table({"n": pa.array(n, pa.int64()), "m": [at % 9 for at in range(len(n))]}).to_pandas(),
+        lambda n: pl.DataFrame({"n": n, "m": [at % 9 for at in range(len(n))]}),
+    ],
+)
+def test_integers_of_typed_columns_are_never_rounded(make):
+    """They are released as they are, or refused as an identifier."""
+    few = lc.from_frame(make(LONG * 50))
+    assert few["n"].is_category
+    assert few.reading.category == ("n",)
+    assert "2^53" in few.warnings[0]
+    shown = lc.release(few, "cover", target="m", settings={"bins": 3}, seed=1).frame
+    assert {int(n) for n in pa.table(shown)["n"].to_pylist() if n is not None} <= set(LONG)
+    distinct = lc.from_frame(make(tuple(2**53 + 2 * at + 1 for at in range(100))))
+    with pytest.raises(LeafcoverError, match="'n'"):
+        lc.release(distinct, "cover", target="m", settings={"bins": 3}, seed=1)
+    assert lc.from_frame(make((2**53, 2**60) * 20))["n"].kind == "number"
 
 
 ARFF = r"""% a comment

@@ -92,10 +92,27 @@ def test_a_declared_category_keeps_leading_zeros():
     assert found.levels == ("007", "7")
 
 
-def test_whole_numbers_beyond_two_to_the_53_have_no_grid_and_a_warning():
-    found = from_text("c", pa.array(["9007199254740993", "9007199254740994", "1"]))
-    assert (found.column.kind, found.column.grid) == ("number", None)
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["9007199254740993", "9007199254740992", "1", "?"],
+        ["-9007199254740993", "2", "2", ""],
+        ["9,007,199,254,740,993", "1", "2", "?"],
+        ["1234567890123456789012345", "1234567890123456789012346", "1", "?"],
+    ],
+)
+def test_integers_that_float64_cannot_hold_are_levels(texts):
+    found = from_text("c", pa.array(texts))
+    assert set(found.column.levels) == set(texts) - {"?", ""}
     assert "2^53" in found.warnings[0]
+    assert found.is_too_long
+
+
+def test_integers_beyond_two_to_the_53_that_are_exact_are_numbers():
+    for texts in (["9007199254740994", "1"], [str(2**70), "0"], ["9.007199254740993e15", "1"], ["1e300", "2"]):
+        found = from_text("c", pa.array(texts))
+        assert (found.column.kind, found.column.grid, found.warnings) == ("number", None, ())
+        assert found.column.values[0] == float(texts[0])
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.differencing import Differencing
 from leafcover.metrics.suite import plain
 from leafcover.perturb.cell_key import MOST_CERTAIN, CellKeys, PerturbationTable, table_draws, uniform_of
+from leafcover.registry import checks_arguments
 from leafcover.table.cross_tabulation import (
     CountedPeople,
     CountedTable,
@@ -163,6 +164,7 @@ class CountRelease:
             tables = counted_tables(people, {one.columns: one.is_own for one in tables})
         return replace(self, people=people, draws=draws, tables=perturbed_tables(tables, self.noise, draws))
 
+    @checks_arguments("self")
     def save(self, path: str | Path, *, key_file: str | Path | None = None, force: bool = False) -> dict[str, Any]:
         """Write the counts and both manifests, all or none.
 
@@ -196,6 +198,7 @@ class CountRelease:
         return save_counts(self, Path(path), key_file=None if key_file is None else Path(key_file), force=force)
 
 
+@checks_arguments("key")
 def count_table(
     table: IntoTable,
     by: str | Sequence[str | Sequence[str]],

@@ -1,7 +1,7 @@
 """Prepare a release for measuring: pair, plan knowledge, control rows, repeated releases, limits on disclosure risk."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -313,8 +313,8 @@ def refuse_same_people(pair: Pair) -> None:
 def refuse_with_a_release(released: Release, given: Mapping[str, Any]) -> None:
     """A release knows its plan, pairs and roles; others would be ignored."""
     for name, value in given.items():
-        absent = value is None or (not isinstance(value, Plan) and len(value) == 0)
-        if not absent and not (name == "target" and value == released.plan.target):
+        absent = value is None or (isinstance(value, Sized) and not isinstance(value, Plan) and len(value) == 0)
+        if not absent and not (name == "target" and isinstance(value, str) and value == released.plan.target):
             raise PlanError(
                 f"{name} cannot be given for a release, which has its own. Name roles when you read the original, "
                 f"or measure release.table with pairs=release.source."

@@ -371,6 +371,9 @@ def load_record(path: Place, manifest: Path | None = None) -> Record:
 
     ``manifest`` names the external manifest if it is elsewhere.
     """
+    for one in (path, manifest):
+        if isinstance(one, Path) and not one.name:
+            raise TableError(f"'{one}' is a folder. Name a file in it.")
     paths = ReleasePaths.of(path) if manifest is None else _paths_of(manifest, path)
     if manifest is None and isinstance(path, Path) and not paths.manifest.exists() and path.is_file():
         paths = _renamed(path) or paths

@@ -26,6 +26,7 @@ from leafcover.metrics.disclosure.membership_inference import found_at, placemen
 from leafcover.metrics.disclosure.nearest_record import nearest, scaled, searchable
 from leafcover.metrics.estimates import Estimate, Risk, mean_of, risk_of, wilson
 from leafcover.metrics.pair import SEED, Pair, pair_of, sample_rows
+from leafcover.registry import checks_arguments
 from leafcover.table.frames import from_frame
 from leafcover.table.table import Column, IntoTable, Table, without_unused_levels
 
@@ -74,6 +75,7 @@ class _Trial:
     right: dict[str, Floats]  # by column, (people,) whether it is inferred; nan if the value is missing
 
 
+@checks_arguments("target")
 def shadow(
     make: Callable[[Table], IntoTable],
     table: IntoTable,

@@ -142,7 +142,8 @@ def verify(path: Place, record: Record, *, original: Table | None = None, key: K
         detail = f"{len(table)} units in the original, {len(after)} in the release"
         return [*checks, Check("the release has as many units as the original", False, detail)]
     sums = tied.recoded_differences(recoded)
-    sums = sums if plan.units is None else plan.units.recoded_differences(recoded, sums)
+    if (units := plan.units) is not None:
+        sums = (*(at for name in sums for at in units.columns_at(name)), *units.recoded_differences(recoded))
     checks += _of("guarantees", _guarantees(table, after, plan, places, partitions, sums))
     promises = column_promises(plan, recoded, tied)
     checks += _of("promises", _promise_checks(plan, table, after, promises, manifest, sums))

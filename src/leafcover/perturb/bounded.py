@@ -139,6 +139,8 @@ def distribution_named(distribution: str | Distribution) -> Distribution:
     1.193
     """
     if not isinstance(distribution, str):
+        if not (callable(getattr(distribution, "cdf", None)) and callable(getattr(distribution, "inverse", None))):
+            raise ValueOutOfRange("distribution", distribution, "a name, or an object with the methods cdf and inverse")
         return distribution
     if distribution in _DISTRIBUTIONS:
         return _DISTRIBUTIONS[distribution]

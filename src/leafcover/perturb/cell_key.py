@@ -22,6 +22,7 @@ import numpy as np
 from leafcover.arrays import Floats, Rows, Words
 from leafcover.errors import ValueOutOfRange
 from leafcover.keyed_random import Draws
+from leafcover.registry import check_fields
 
 CellKeys: TypeAlias = Literal["drawn", "summed"]
 MOST_NOISE, HIGHEST_MINIMUM = 1000, 100
@@ -29,6 +30,7 @@ MOST_CERTAIN = 2e-6  # probability with which noise at its limit may prove a cou
 NARROW = 0.01  # variances this near to the smallest one that the support permits are that one
 
 
+@check_fields
 @dataclass(frozen=True)
 class PerturbationTable:
     """The probabilities of the noise for each count.

@@ -16,6 +16,7 @@ from leafcover.errors import NameUnknown, PlanError
 from leafcover.partition.base import PARTITIONS, Partition, PartitionMethod, is_partition
 from leafcover.perturb.base import PERTURBATIONS, Perturbation, Promise, is_perturbation
 from leafcover.recode.base import Recoding, apply_all, fit_all, is_recoding
+from leafcover.registry import checks_arguments
 from leafcover.table.column_rules import ColumnRule, level_count
 from leafcover.table.recoding import FEWEST, Pooled, checked_share, pool_levels, share_numbers, with_levels
 from leafcover.table.rule_search import NEAR_UNIQUE, is_near_unique
@@ -54,6 +55,7 @@ class Step:
     perturb: Perturbation
     keep: tuple[PartitionMethod, ...] = ()
 
+    @checks_arguments("self", "within", "perturb", of="Step")
     def __init__(
         self,
         columns: str | Sequence[str],
@@ -159,6 +161,7 @@ class Plan:
     recode: tuple[Recoding, ...] = field(default=())
     recode_as_given: tuple[Recoding, ...] | None = field(default=None, compare=False, repr=False)
 
+    @checks_arguments("self", "recode", "share", of="Plan")
     def __init__(
         self,
         *steps: Step,
@@ -176,17 +179,13 @@ class Plan:
         recode: Sequence[Recoding] = (),
         recode_as_given: Sequence[Recoding] | None = None,
     ) -> None:
-        object.__setattr__(self, "steps", tuple(steps))
+        same = {"recipe": recipe, "target": target, "settings": settings, "made": made, "units": units}
+        for name, value in {"steps": tuple(steps), "weights": weights, **same}.items():
+            object.__setattr__(self, name, value)
         object.__setattr__(self, "recode", checked_recodings(recode))
         object.__setattr__(self, "recode_as_given", None if recode_as_given is None else tuple(recode_as_given))
-        object.__setattr__(self, "recipe", recipe)
-        object.__setattr__(self, "target", target)
-        object.__setattr__(self, "settings", settings)
-        object.__setattr__(self, "made", made)
-        object.__setattr__(self, "units", units)
         object.__setattr__(self, "pools", tuple(pools))
         object.__setattr__(self, "share", checked_share("A plan's share", share))
-        object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "keep_tables", tuple(tuple(names) for names in keep_tables))
         object.__setattr__(self, "rules", tuple(dict.fromkeys(rules)))
         object.__setattr__(self, "found_rules", tuple(rule for rule in dict.fromkeys(found_rules) if rule not in rules))
@@ -323,7 +322,7 @@ class Plan:
 
 def checked_recodings(recode: Sequence[Recoding]) -> tuple[Recoding, ...]:
     """The recodings of a plan, if they are that."""
-    found = (recode,) if is_recoding(recode) else tuple(recode)
+    found = (recode,) if is_recoding(recode) or not isinstance(recode, Iterable) else tuple(recode)
     if wrong := [one for one in found if not is_recoding(one)]:
         raise PlanError(f"A plan's recodings must be that, such as Round('wage', 0.5). Got {type(wrong[0]).__name__}.")
     return found

@@ -32,7 +32,7 @@ from leafcover.perturb.base import PERTURBATIONS
 from leafcover.recipes.plan import Plan, Step
 from leafcover.recipes.registry import RECIPES
 from leafcover.recode.base import RECODINGS, Recoding
-from leafcover.registry import Registry, checked
+from leafcover.registry import Registry, checked, checks_arguments
 from leafcover.table.column_rules import ColumnRule
 from leafcover.table.recoding import Pooled
 from leafcover.table.rule_text import parse_rule
@@ -46,6 +46,7 @@ KEYS = (
 )  # fmt: skip
 
 
+@checks_arguments()
 def plan_text(plan: Plan) -> str:
     """The plan as TOML.
 
@@ -168,6 +169,7 @@ def toml_value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
+@checks_arguments()
 def read_plan(path: str | os.PathLike[str]) -> Plan:
     """Read a plan file.
 
@@ -208,6 +210,7 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
         raise PlanError(f"{str(path)!r} is no plan: {why}. {WHAT_IT_IS}") from None
 
 
+@checks_arguments()
 def parse_plan(text: str) -> Plan:
     """Parse a plan.
 

@@ -10,7 +10,7 @@ from leafcover.errors import NameUnknown, PlanError, PluginError, TableError, Va
 from leafcover.messages import catalogue
 from leafcover.recipes.plan import Made, Plan, exposed_rules, recoded_table
 from leafcover.recode.base import Recoding, fit_all, parse_recodings
-from leafcover.registry import Registry, allowed_types, blamed, checked, is_plugin
+from leafcover.registry import Registry, allowed_types, blamed, checked, checks_arguments, is_plugin
 from leafcover.table.column_rules import ColumnRule
 from leafcover.table.frames import from_frame
 from leafcover.table.recoding import (
@@ -128,6 +128,7 @@ RECIPES: Registry[Recipe] = Registry(
 )
 
 
+@checks_arguments()
 def recipe(
     name: str,
     *,
@@ -183,6 +184,7 @@ def recipe(
         write = blamed(make, f"{make.__name__}, the recipe {name!r},") if is_plugin(make) else make
 
         @wraps(make)
+        @checks_arguments()
         def signed(
             table: IntoTable,
             *,
@@ -194,7 +196,7 @@ def recipe(
             share: int | None = None,
             weights: Leave | None = None,
             keep_tables: Sequence[str | Sequence[str]] = (),
-            recode: Sequence[str | Recoding] = (),
+            recode: str | Recoding | Sequence[str | Recoding] = (),
             **given: Any,
         ) -> Plan:
             table = original = from_frame(table)
@@ -345,7 +347,7 @@ def plan_for(
     share: int | None = None,
     weights: Leave | None = None,
     keep_tables: Sequence[str | Sequence[str]] = (),
-    recode: Sequence[str | Recoding] = (),
+    recode: str | Recoding | Sequence[str | Recoding] = (),
 ) -> Plan:
     """The plan that a recipe writes for a table.
 

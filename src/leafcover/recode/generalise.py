@@ -64,7 +64,7 @@ class Generalise(ColumnRecoding):
     frozen_id: ClassVar[str] = "generalise"
     kinds: ClassVar[frozenset[Kind]] = frozenset({"category"})
     main: ClassVar[str] = "hierarchy"
-    hierarchy: str | None = None
+    hierarchy: str | None = field(default=None, metadata={"own": True})
     level: int = 1
     groups: Groups | None = field(default=None, metadata={"maps": True, "plan_type": dict[str, tuple[str, ...]]})
     prefix: int | None = None
@@ -72,6 +72,8 @@ class Generalise(ColumnRecoding):
 
     def __post_init__(self) -> None:
         given: Any = self.hierarchy
+        if given is not None and not isinstance(given, str | Path | Mapping):
+            raise ValueOutOfRange("Generalise.hierarchy", given, "a file or a mapping of coarser levels")
         if isinstance(given, Mapping) and self.groups is None:
             object.__setattr__(self, "groups", tuple(hierarchy_of(given).groups(self.level).items()))
             object.__setattr__(self, "others", self.others or "refuse")

@@ -79,7 +79,9 @@ class Intervals(ColumnRecoding):
         if self.to not in ("label", "midpoint", "mean"):
             raise ValueOutOfRange("Intervals.to", self.to, "'label', 'midpoint' or 'mean'")
         if self.values is not None:
-            object.__setattr__(self, "values", tuple(float(one) for one in self.values))
+            shown: Any = self.values
+            listed = (shown,) if isinstance(shown, int | float) else shown
+            object.__setattr__(self, "values", tuple(map(float, listed)))
             if self.to == "label" or self.edges is None or len(self.values) != len(self.edges) + 1:
                 raise PlanError("Intervals.values are one number for each interval between edges. Leave them out.")
 

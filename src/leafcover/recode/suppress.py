@@ -1,7 +1,7 @@
 """The recoding that makes some values of a column missing: all, levels or numbers, or where a condition holds."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -9,9 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leafcover.arrays import MISSING, Array, Bools
-from leafcover.errors import NameUnknown, PlanError
+from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
 from leafcover.recode.base import ColumnRecoding, methods, recoding
 from leafcover.recode.numbers import as_number
+from leafcover.registry import is_of
 from leafcover.table.column_rules import LevelCondition
 from leafcover.table.formatting import is_text, plain_text
 from leafcover.table.output import replace_values
@@ -48,7 +49,7 @@ class Suppress(ColumnRecoding):
     frozen_id: ClassVar[str] = "suppress"
     promise: ClassVar[Literal["recoded", "suppressed"]] = "suppressed"
     main: ClassVar[str] = "values"
-    values: tuple[str, ...] | None = None
+    values: tuple[str, ...] | None = field(default=None, metadata={"own": True})
     where: str | None = None
     every: bool = False
 
@@ -58,6 +59,8 @@ class Suppress(ColumnRecoding):
         if self.values is not None:
             given: Any = self.values
             listed: Sequence[Any] = [given] if isinstance(given, str | int | float) else given
+            if not is_of(tuple[str | float, ...], listed):
+                raise ValueOutOfRange("Suppress.values", given, "a list of levels, numbers or dates")
             object.__setattr__(self, "values", tuple(one if isinstance(one, str) else f"{one:.17g}" for one in listed))
         if self.where is not None:
             parse_condition(self.where)

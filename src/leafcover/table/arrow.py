@@ -35,7 +35,7 @@ from leafcover.table.infer import (
     combine_chunks,
     decimal_comma_warning,
     is_missing,
-    large_integer_warning,
+    long_integers,
     no_values_warning,
     odd_values_warnings,
     text_timestamps,
@@ -135,7 +135,7 @@ def restore_type(array: Any, kind: Any) -> Any:
 
 def was_widened(array: Any, kind: Any) -> bool:
     """Whether the perturbed integers did not fit the original type and became int64."""
-    return bool(array.type == pa.int64()) and str(kind).lower().removesuffix("[pyarrow]") != "int64"
+    return bool(array.type == pa.int64()) and str(kind).lower().removesuffix("[pyarrow]") not in ("int64", "int128")
 
 
 def write_parquet(table: Any, target: Path) -> None:
@@ -253,6 +253,8 @@ def from_typed(
         commas = (decimal_comma_warning(name),) if has_decimal_commas(found.column.levels) else ()
         odd = odd_values_warnings(found.column, numbers=False) if is_text(stored) else ()
         return replace(found, warnings=(*found.warnings, *commas, *odd))
+    if _is_too_long(stored):
+        return long_integers(_category(name, stored, tokens))
     if tokens and pa.types.is_duration(kind):
         raise TableError(f"Column {name!r} has durations, which cannot mean missing. Replace them by nulls.")
     if tokens:
@@ -396,10 +398,19 @@ def _category(name: str, stored: Any, tokens: Sequence[str] | None) -> InferredC
 
 def _integers(name: str, stored: Any) -> InferredColumn:
     values = as_floats(stored)
-    largest = max(abs(end or 0) for end in pc.min_max(stored).as_py().values())
-    if largest >= MAX_GRID_POINTS:
-        return InferredColumn(Column(name, "number", values, (), None, None, stored), (large_integer_warning(name),))
-    return InferredColumn(Column(name, "number", values, (), Grid(0), None, stored))
+    is_large = bool(np.nanmax(np.abs(values), initial=0) >= MAX_GRID_POINTS)
+    return InferredColumn(Column(name, "number", values, (), None if is_large else Grid(0), None, stored))
+
+
+def _is_too_long(stored: Any) -> bool:
+    """Whether integers, or decimals of so many digits, are not those that float64 makes of them."""
+    if not (pa.types.is_integer(stored.type) or pa.types.is_decimal(stored.type)):
+        return False
+    known = stored.drop_null()
+    values = _float_values(known)
+    large = np.flatnonzero(np.abs(values) >= MAX_GRID_POINTS)
+    exact = known.take(pa.array(large)).to_pylist()
+    return any(one != int(value) for one, value in zip(exact, values[large].tolist(), strict=True))
 
 
 def _float_values(stored: Any) -> Floats:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from narwhals.exceptions import DuplicateError
 
 from leafcover.errors import TableError
+from leafcover.registry import checks_arguments
 from leafcover.table.arrow import plain_type, restore_type, was_widened
 from leafcover.table.formatting import is_text
 from leafcover.table.infer import index_warning
@@ -22,7 +23,10 @@ from leafcover.table.io import MissingTokens, build_table
 from leafcover.table.output import as_typed
 from leafcover.table.table import Column, IntoTable, RawColumn, Role, Source, Table
 
+TOO_LONG = "Column {name!r} contains integers of more than 64 bits. Convert it to text or drop it."
 
+
+@checks_arguments()
 def from_frame(
     frame: IntoTable,
     *,
@@ -73,7 +77,7 @@ def from_frame(
     if library == "pandas":
         raws, source = _from_pandas(frame)
     elif library in ("polars", "pyarrow"):
-        arrow: Any = frame if library == "pyarrow" else native.to_arrow()
+        arrow: Any = frame if library == "pyarrow" else _with_known_types(frame).to_arrow()
         raws = [RawColumn(n, plain_type(c), typed=True) for n, c in zip(arrow.column_names, arrow.columns, strict=True)]
         types = _types(frame, library)
         enums = frozenset(name for name, kind in types.items() if str(kind).startswith("Enum("))
@@ -84,6 +88,28 @@ def from_frame(
     native_index: Any = nw.maybe_get_index(native)
     index = [str(name) for name in getattr(native_index, "names", ()) if name is not None]
     return replace(table, warnings=(index_warning(index), *table.warnings)) if index else table
+
+
+def _with_known_types(frame: Any) -> Any:
+    """A polars frame without types that Arrow lacks: integers of 128 bits as 64, if they fit."""
+    import polars
+
+    for name, kind in frame.schema.items():
+        if kind == polars.Object:
+            raise TableError(f"Column {name!r} has the type Object of polars. Convert it to text or drop it.")
+        if str(kind) in ("Int128", "UInt128"):
+            ends = [end for end in (frame[name].min(), frame[name].max()) if end is not None]
+            small = next((one for one in (polars.Int64, polars.UInt64) if _fit(ends, one)), None)
+            if small is None:
+                raise TableError(TOO_LONG.format(name=name))
+            frame = frame.with_columns(frame[name].cast(small))
+    return frame
+
+
+def _fit(ends: Sequence[int], kind: Any) -> bool:
+    """Whether integers fit a type of 64 bits."""
+    low, high = (-(2**63), 2**63) if str(kind) == "Int64" else (0, 2**64)
+    return all(low <= end < high for end in ends)
 
 
 def _types(frame: Any, library: str) -> dict[str, Any]:
@@ -99,10 +125,11 @@ def _from_pandas(frame: Any) -> tuple[list[RawColumn], Source]:
         name = str(label)
         if str(series.dtype).startswith("period"):  # stored as integers, and would be read as such
             raise TableError(f"Column {name!r} contains periods. Convert it to times with .dt.to_timestamp().")
-        array, mixed = _series_array(name, series)
+        is_sparse = str(series.dtype).startswith("Sparse")
+        array, mixed = _series_array(name, series.sparse.to_dense() if is_sparse else series)
         warnings = (f"Column {name!r} mixes types and is read as a category of their texts.",) if mixed else ()
         raws.append(RawColumn(name, array, typed=True, warnings=warnings))
-        types[name], labels[name] = series.dtype, label
+        types[name], labels[name] = series.dtype.subtype if is_sparse else series.dtype, label
     pandas_types = {name: str(dtype) for name, dtype in types.items()}
     return raws, Source("frame", library="pandas", types=types, labels=labels, pandas_types=pandas_types)
 
@@ -112,9 +139,7 @@ def _series_array(name: str, series: Any) -> tuple[Any, bool]:
     try:
         return plain_type(pa.Array.from_pandas(series)), False
     except OverflowError as error:
-        raise TableError(
-            f"Column {name!r} contains integers of more than 64 bits. Convert it to text or drop it."
-        ) from error
+        raise TableError(TOO_LONG.format(name=name)) from error
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         known = series[series.notna()]
         if not all(isinstance(value, (str, int, float, bool, np.generic)) for value in known):

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leafcover.arrays import Array, Bools
-from leafcover.table.formatting import distinct_texts, is_text, plain_text
+from leafcover.table.formatting import distinct_texts, is_text
 from leafcover.table.infer import combine_chunks
 from leafcover.table.table import Column
 
@@ -321,22 +321,7 @@ def digit_texts(column: Column, known: Array) -> tuple[str, ...]:
     if stored is not None and is_text(stored):
         texts = distinct_texts(combine_chunks(stored))
         return tuple(texts.filter(pc.match_substring_regex(texts, "[0-9]")).to_pylist())
-    return tuple(
-        str(int(value)) for value in np.unique(exact_integers(column, known) if column.grid is None else known)
-    )
-
-
-def exact_integers(column: Column, known: Array) -> Array:
-    """Integers beyond 2^53 as they are stored, because float64 cannot distinguish them."""
-    if column.stored is None:
-        return known
-    stored = column.stored.filter(pa.array(~column.missing))
-    if is_text(stored):
-        stored = pc.utf8_trim_whitespace(plain_text(stored))
-    try:
-        return np.asarray(stored.cast(pa.int64()))
-    except pa.ArrowInvalid:  # beyond int64 too: compare the texts instead
-        return np.asarray(stored.to_pylist()) if is_text(stored) else known
+    return tuple(str(int(value)) for value in np.unique(known))
 
 
 # Names that say a column identifies people. A strong name is enough if there are many values; with a weak name the

@@ -40,7 +40,7 @@ from leafcover.table.separators import (
     settle,
     usual_decimal,
 )
-from leafcover.table.table import Column, Grid, RawColumn, TextFormat
+from leafcover.table.table import MAX_GRID_POINTS, Column, Grid, RawColumn, TextFormat
 
 MISSING_TOKENS = ("", "?", "NA", "NaN", "nan")  # in CSV and TSV; ARFF and C4.5 recognise only '?' and the empty cell
 MOST = 0.5  # a category in which at least this share of the values are dates or numbers is warned of
@@ -58,6 +58,7 @@ class InferredColumn:
     column: Column
     warnings: tuple[str, ...] = ()
     clue: SeparatorClue = NO_CLUE
+    is_too_long: bool = False  # a category because float64 cannot hold its integers
 
 
 def from_text(
@@ -95,6 +96,8 @@ def from_text(
     if missing is not None and missing.all():
         column = Column(name, "category", np.full(len(stored), MISSING, np.int32), stored=kept)
         return InferredColumn(column, (no_values_warning(name),))
+    if number is not None and has_long_integers(number):
+        return long_integers(_category(name, stored.dictionary_encode(), tokens, declared=True))
     if number is not None and not number.clue.may_be_code:
         return _number(name, kept, number, rows)
     found = None if number is not None else parse_timestamps(text, missing)
@@ -224,6 +227,8 @@ def _declared_number(name: str, stored: Any, tokens: Sequence[str]) -> InferredC
             f"Column {name!r} is declared numeric, but row {row + 1} contains {stored[row].as_py()!r}. "
             f"Fix the row or the declaration."
         )
+    if has_long_integers(number):
+        return long_integers(_category(name, stored.dictionary_encode(), tokens, declared=True))
     return InferredColumn(_number(name, stored, number, None).column)
 
 
@@ -262,8 +267,6 @@ def _number(name: str, stored: Any, number: ParsedNumbers, rows: Rows | None) ->
             f"Column {name!r} has leading zeros and is read as a number; formats with types lose the zeros. "
             f"If it is a code, such as a postal code, read it with category=[{name!r}]."
         )
-    if grid is None and text_format.fixed and not text_format.decimals:
-        warnings.append(large_integer_warning(name))
     clue = number.clue if number.clue.readings else clue_of_points(number.text, text_format.decimals)
     return InferredColumn(Column(name, "number", values, (), grid, text_format, stored), tuple(warnings), clue)
 
@@ -310,12 +313,25 @@ def no_values_warning(name: str) -> str:
     return f"Column {name!r} has no known values and is left unchanged."
 
 
-def large_integer_warning(name: str) -> str:
-    """The warning about integers that float64 cannot represent exactly."""
-    return (
-        f"Column {name!r} has integers beyond 2^53, which are rounded before they are averaged or perturbed. "
-        f"If it is a code, read it with category=[{name!r}]."
+def has_long_integers(number: ParsedNumbers) -> bool:
+    """Whether whole numbers without an exponent are not those that float64 makes of them."""
+    with np.errstate(invalid="ignore"):
+        large = np.flatnonzero(np.abs(number.values) >= MAX_GRID_POINTS)
+    texts = number.text.take(pa.array(large)).to_pylist()
+    return any(
+        "." not in text and "e" not in text.lower() and np.isfinite(value) and int(text) != int(value)
+        for text, value in zip(texts, number.values[large].tolist(), strict=True)
     )
+
+
+def long_integers(found: InferredColumn) -> InferredColumn:
+    """A category of integers that float64 cannot hold, with a warning."""
+    name = found.column.name
+    warning = (
+        f"Column {name!r} has integers beyond 2^53 that float64 cannot hold, so it is read as a category. If it is an "
+        f"identifier, read the table with drop=[{name!r}]; if it is a quantity, round it to fewer digits."
+    )
+    return replace(found, warnings=(*found.warnings, warning), is_too_long=True)
 
 
 def index_warning(names: Sequence[str]) -> str:

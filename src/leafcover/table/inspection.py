@@ -51,7 +51,6 @@ from leafcover.table.identifier_patterns import (
     PLACES,
     contained,
     digit_texts,
-    exact_integers,
     name_words,
     pattern_of,
     share_of,
@@ -59,7 +58,7 @@ from leafcover.table.identifier_patterns import (
 )
 from leafcover.table.recoding import FEWEST, Pooled, rare_levels
 from leafcover.table.rule_search import FoundRule, find_rules
-from leafcover.table.table import MAX_GRID_POINTS, Column, Grid, Kind, Role, Source, Table, row_hashes
+from leafcover.table.table import Column, Grid, Kind, Role, Source, Table, row_hashes
 from leafcover.table.unit_layout import unit_layout
 from leafcover.table.units import HomogeneousGroups, owners, repeated_rows, sensitive_groups, units_of
 
@@ -309,8 +308,6 @@ def _check_text(column: Column, counts: Array) -> Suspect | None:
 def _check_integers(column: Column, known: Array) -> Suspect | None:
     if len(known) < MIN_ROWS:
         return None
-    if column.grid is None:
-        known = exact_integers(column, known)
     distinct = len(np.unique(known))
     share = distinct / len(known)
     if share < DISTINCT_SHARE:
@@ -468,7 +465,7 @@ def _column_facts(column: Column, role: Role | None, levels: int) -> ColumnFacts
         order = np.argsort(-counts, kind="stable")[:levels]
         common = tuple((column.levels[at], int(counts[at])) for at in order if counts[at])
         return ColumnFacts(column.name, column.kind, role, int((counts > 0).sum()), gone, None, common, None)
-    distinct = len(np.unique(exact_integers(column, known) if _is_large(column) else known))
+    distinct = len(np.unique(known))
     domain = None
     if distinct:
         low, high = text_of(column, np.asarray(column.domain))
@@ -480,24 +477,8 @@ def unique_rows(table: Table) -> int:
     """The number of rows that equal no other row; missing values are equal to each other."""
     if not table.columns:
         return 0
-    exact = table.replace(_coded(column) for column in table if _is_large(column))
-    _, counts = np.unique(row_hashes(exact), return_counts=True)
+    _, counts = np.unique(row_hashes(table), return_counts=True)
     return int((counts == 1).sum())
-
-
-def _is_large(column: Column) -> bool:
-    """Whether a column has integers beyond 2^53, of which float64 may make one value of several."""
-    if column.kind != "number" or column.grid is not None:
-        return False
-    known = column.values[~column.missing]
-    return bool(len(known) and np.abs(known).max() >= MAX_GRID_POINTS and (np.rint(known) == known).all())
-
-
-def _coded(column: Column) -> Column:
-    """Large integers with a number for each distinct one as their value."""
-    values = column.values.copy()
-    values[~column.missing] = np.unique(exact_integers(column, values[~column.missing]), return_inverse=True)[1]
-    return replace(column, values=values)
 
 
 MAX_LEVEL_LENGTH = 40  # longer levels are shortened

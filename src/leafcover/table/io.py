@@ -19,6 +19,7 @@ from typing import Any, Literal, Protocol, TypeAlias, cast, get_args
 from urllib.parse import unquote
 
 from leafcover.errors import NameUnknown, OutputError, TableError, ValueOutOfRange
+from leafcover.registry import checks_arguments
 from leafcover.table.arrow import from_typed, read_arrow, read_parquet, typed_table, write_arrow, write_parquet
 from leafcover.table.atomic import atomic_group
 from leafcover.table.csv import header_line, read_delimited, without_row_names, write_delimited
@@ -326,7 +327,11 @@ def build_table(
         warnings=(*doubts, *(warning for result in inferred for warning in result.warnings)),
         source=source,
         reading=ReadingOptions(
-            drop=tuple(drop), category=tuple(category), missing=tokens, decimal=decimal, thousands=thousands
+            drop=tuple(drop),
+            category=(*category, *(one.column.name for one in inferred if one.is_too_long)),
+            missing=tokens,
+            decimal=decimal,
+            thousands=thousands,
         ),
     )
 
@@ -362,6 +367,7 @@ class HasTable(Protocol):
         """The released table."""
 
 
+@checks_arguments()
 def write(table: IntoTable | HasTable, path: str | Place, *, force: bool = False) -> None:
     """Write a table to a file or a database; it appears complete or not at all.
 
@@ -487,6 +493,7 @@ SAMPLES = {
 }
 
 
+@checks_arguments()
 def sample(name: str) -> Path:
     """The path of a sample table that ships with the package.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from leafcover.arrays import MISSING, Array, Bools, Floats, Rows, Words
 from leafcover.errors import NameUnknown, TableError, ValueOutOfRange
+from leafcover.registry import check_fields
 
 if TYPE_CHECKING:
     from leafcover.table.unit_layout import UnitLayout
@@ -197,6 +198,7 @@ class Column:
         return replace(self, values=self.values[rows], stored=stored)
 
 
+@check_fields
 @dataclass(frozen=True, eq=False)
 class Table:
     """An immutable table: named columns of equal length, with roles.

@@ -5,11 +5,10 @@ first row of a unit, the second, and so on; a unit with fewer rows has no values
 a unit, such as a date or an age, becomes its first value and its increases. Whatever is released, attacked or counted
 in this table counts units. `UnitLayout.fold` makes rows of units again.
 
-Units may have members with several rows each, such as households whose people answer every year: then a column has one
-column for each row of the first member, of the second, and so on.
+Members of a unit may have several rows each, too: then a column has one column for each row of each member.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby, product
@@ -19,6 +18,7 @@ import numpy as np
 
 from leafcover.arrays import MISSING, Bools, Floats, Rows
 from leafcover.errors import NameUnknown, PlanError, TableError, ValueOutOfRange
+from leafcover.registry import checks_arguments
 from leafcover.table.output import as_recoded, new_values
 from leafcover.table.table import Column, Grid, Role, Table
 from leafcover.table.units import (
@@ -294,9 +294,9 @@ class UnitLayout:
         if column.is_category:
             return Column(name, column.kind, np.where(there, values, MISSING).astype(np.int32), column.levels)
         values = np.where(there, values, np.nan)
-        if column.name in self.rising and position > 1:
-            return Column(name, "number", on_grid(column.grid, values), grid=column.grid)
-        return Column(name, column.kind, values, grid=column.grid, coarser=column.coarser)
+        if column.name not in self.rising or position == 1:
+            return Column(name, column.kind, values, grid=column.grid, coarser=column.coarser)
+        return Column(name, "number", on_grid(column.grid, values), grid=column.grid)
 
     def _role(self, name: str, table: Table) -> Role | None:
         role = table.roles.get(self.column_of(name))
@@ -410,11 +410,10 @@ class UnitLayout:
             units = units.replace([replace(first, values=values, stored=None)])
         return units
 
-    def recoded_differences(self, table: Table, differences: Iterable[str] = ()) -> tuple[str, ...]:
+    def recoded_differences(self, table: Table) -> tuple[str, ...]:
         """The columns of units that change when they are added up, because recoding changes the sums."""
-        rising = [name for name in self.rising if table[name].coarser is not None]
-        later = (name for one in rising for name in self.columns_at(one) if max(self.place(name)) > 1)
-        return (*(name for one in differences for name in self.columns_at(one)), *later)
+        rising = (at for name in self.rising if table[name].coarser is not None for at in self.columns_at(name))
+        return tuple(name for name in rising if max(self.place(name)) > 1)
 
     def _parts(self, units: Table) -> Iterator["_MemberRows"]:
         """The rows of the first members, of the second, and so on; without members all rows."""
@@ -499,6 +498,7 @@ class _Members:
         return self.number[self.begins[units] + position - 1]
 
 
+@checks_arguments()
 def unit_layout(table: Table, *, sequence: str | None = None, most_rows: int | None = None) -> UnitLayout:
     """How to make one row of each unit's rows: the unit is the column with the role "unit".
 

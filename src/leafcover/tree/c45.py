@@ -12,6 +12,7 @@ import numpy as np
 
 from leafcover.arrays import Array, Bools, Floats, Singles
 from leafcover.errors import TableError, ValueOutOfRange
+from leafcover.registry import checks_arguments
 from leafcover.table.table import IntoTable, target_of
 from leafcover.tree.tree import Attribute, Training, Tree, breadth_first, training
 
@@ -92,6 +93,7 @@ class GrownTrees:
     pruned: Tree
 
 
+@checks_arguments("target")
 def grow(
     table: IntoTable,
     *,

@@ -26,6 +26,7 @@ from leafcover.recipes import RECIPES
 from leafcover.recipes.plan import Plan
 from leafcover.recipes.plan_file import plan_text
 from leafcover.recode.base import Recoding, parse_recodings
+from leafcover.registry import checks_arguments
 from leafcover.table.atomic import atomic_write
 from leafcover.table.frames import from_frame
 from leafcover.table.table import IntoTable, Table, target_of
@@ -107,15 +108,16 @@ class Sweep:
         return None if self.max_risk is None else recommend(self.points, self.baselines, self.max_risk)
 
 
+@checks_arguments("target")
 def sweep(
     table: IntoTable,
     *,
     target: str | None = None,
     recipes: Sequence[str] | None = None,
-    grid: Mapping[str, Sequence[Any]] | None = None,
+    grid: Mapping[str, Any] | None = None,
     settings: Mapping[str, Any] | None = None,
     bins: int | None = None,
-    recode: Sequence[str | Recoding] = (),
+    recode: str | Recoding | Sequence[str | Recoding] = (),
     max_risk: float | None = None,
     runs: int = RUNS,
     rows: int = ROWS,

@@ -16,7 +16,7 @@ from leafcover.arrays import Bools, Floats, Rows
 from leafcover.errors import NameUnknown, TableError, ValueOutOfRange
 from leafcover.metrics.disclosure.noise_filtering import as_text, paired_columns
 from leafcover.metrics.pair import sample_rows
-from leafcover.registry import checked
+from leafcover.registry import checked, checks_arguments
 from leafcover.table.frames import from_frame
 from leafcover.table.table import Column, IntoTable
 
@@ -74,6 +74,7 @@ class KnownSample:
         return as_text(("column", "released", "error", "right"), rows)
 
 
+@checks_arguments()
 def known_sample(
     original: IntoTable,
     released: IntoTable,
@@ -155,7 +156,7 @@ def _known(known: int | Sequence[int], whole: Rows, rows: int, least: int) -> Ro
     if isinstance(known, int):
         found = whole[sample_rows(len(whole), known)] if known > 0 else whole[:0]
     else:
-        asked = np.unique(np.asarray(known, np.int64))
+        asked = np.unique(np.asarray(list(known), np.int64))
         if len(asked) and not 0 <= asked.min() <= asked.max() < rows:
             raise ValueOutOfRange("known", list(known), f"row numbers from 0 to {rows - 1}")
         found = np.intersect1d(asked, whole)

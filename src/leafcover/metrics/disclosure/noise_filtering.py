@@ -15,7 +15,7 @@ import numpy as np
 
 from leafcover.arrays import Floats
 from leafcover.errors import NameUnknown, TableError, ValueOutOfRange
-from leafcover.registry import checked
+from leafcover.registry import checked, checks_arguments
 from leafcover.table.frames import from_frame
 from leafcover.table.table import IntoTable, Table
 
@@ -79,6 +79,7 @@ class NoiseFiltering:
         return as_text(("column", "released", "pca", "bayes"), [*rows, ("all", self.released, self.pca, self.bayes)])
 
 
+@checks_arguments()
 def noise_filtering(
     original: IntoTable,
     released: IntoTable,
@@ -177,6 +178,8 @@ def paired_columns(original: Table, released: Table, columns: Sequence[str] | No
             raise TableError("No number differs between the two tables. Name the columns.")
         return names
     names = [columns] if isinstance(columns, str) else list(columns)
+    if not names:
+        raise ValueOutOfRange("columns", columns, "at least one column of numbers")
     for name in names:
         for table in (original, released):
             if name not in table.names:
