@@ -385,6 +385,12 @@ def test_people_in_a_few_of_a_few_levels_are_found(what, count):
         assert not any(text in one.message for text in CONTACTS[what])
 
 
+def test_names_are_named_beside_numbers():
+    values = [*ORDINARY, "0171/2345678", "call Anna Meyer", "Dr. Weber"] * 20
+    (one,) = identifiers(from_frame(pa.table({"remarks": values, "other": [i % 2 for i in range(len(values))]})))
+    assert "1 of its 17 distinct values contains telephone numbers, and 2 names of persons" in one.message
+
+
 def test_a_role_does_not_hide_addresses_but_names():
     for what, count in (("telephone numbers", 2), ("names of persons", 0)):
         table = replace(contacts(what, 2), roles={"remarks": "sensitive"})

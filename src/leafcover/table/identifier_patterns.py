@@ -140,8 +140,14 @@ def contained(levels: tuple[str, ...]) -> tuple[str, int]:
     words = max(found, key=lambda one: found[one])
     if found[words]:
         return words, found[words]
-    people = sum(_has_person(text) for text in sample)
-    return ("names of persons", people) if people >= LEAST_PEOPLE else ("", 0)
+    people = named_people(levels)
+    return ("names of persons", people) if people else ("", 0)
+
+
+def named_people(levels: tuple[str, ...]) -> int:
+    """How many texts have a name of a person; 0 if too few have."""
+    people = sum(_has_person(text) for text in _some(levels))
+    return people if people >= LEAST_PEOPLE else 0
 
 
 def _count(matches: Any) -> int:

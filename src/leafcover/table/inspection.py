@@ -52,6 +52,7 @@ from leafcover.table.identifier_patterns import (
     contained,
     digit_texts,
     name_words,
+    named_people,
     pattern_of,
     share_of,
     telling_name,
@@ -141,8 +142,10 @@ def _check_contained(column: Column, levels: tuple[str, ...]) -> Suspect | None:
     words, count = contained(levels)
     if not words:
         return None
-    reason = f"{count:,} of its {len(levels):,} distinct values contain {words}"
+    reason = f"{count:,} of its {len(levels):,} distinct values contain{'s' if count == 1 else ''} {words}"
     sure = words != "names of persons"
+    if sure and (people := named_people(levels)):
+        reason += f", and {people:,} names of persons"
     if sure and (2 * count >= len(levels) or (count >= MIN_TEXTS and count >= LEAST_CONTAINED * len(levels))):
         return _refusal(column, reason, by_pattern=True)
     message = (
