@@ -6,11 +6,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
 from scipy.stats import ks_2samp, multivariate_normal
 
 import leafcover as lc
 from leafcover.cells import one_cell
-from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
+from leafcover.errors import LeafcoverError, NameUnknown, PlanError, ValueOutOfRange
 from leafcover.keyed_random import Draws, Key
 from leafcover.metrics.pair import pair_of
 from leafcover.metrics.utility.information_loss import biases
@@ -18,7 +19,7 @@ from leafcover.perturb.base import Chunk
 from leafcover.perturb.conditional_normal import Egadp, Gadp, normal_chance, same_known
 from leafcover.perturb.covariance import Unit, pair_moments, positive_semidefinite, regression, square_root
 from leafcover.table.table import Column, Grid
-from tests.tables import category, number, table
+from tests.tables import category, mixed_tables, number, table
 
 # Biases A, B, C, D on normal data: means over RUNS releases of ROWS rows. SADP's at d = 0.5 are 0.225 (A), 0.133 (B),
 # 0.073 (C) and 0.049 (D). LIMITS are half of a fifth of them (of D, what that adds to the distance by chance): a bias
@@ -265,6 +266,26 @@ def test_parameters_out_of_range():
             lc.release(original, lc.Plan(lc.Step("x", lc.Whole(), noise)), seed=1)
     with pytest.raises(PlanError, match="does not accept a category"):
         lc.release(original, lc.Plan(lc.Step("job", lc.Whole(), Gadp())), seed=1)
+
+
+@pytest.mark.parametrize("recipe", ["gadp", "egadp", "ipso", "cgadp", "shuffle", "framework-gadp"])
+@settings(max_examples=12)
+@given(made=mixed_tables())
+def test_every_table_is_released_without_new_missing_values_or_refused(recipe, made):
+    """Ties, constant columns, few rows, many missing values: finite numbers where there were some, or one sentence."""
+    asked = {"target": "class"} if recipe == "framework-gadp" else {}
+    try:
+        release, refused = lc.release(made, recipe, seed=1, keep_order=True, **asked), ""
+    except LeafcoverError as error:
+        release, refused = None, str(error)
+    if release is None:
+        assert "\n" not in refused
+        assert recipe in ("egadp", "ipso") or "none that vary" in refused
+        return
+    for column in made:
+        np.testing.assert_array_equal(release.table[column.name].missing, column.missing)
+        known = release.table[column.name].values[~column.missing]
+        assert column.is_category or np.isfinite(known).all()
 
 
 # Moments and matrices.
