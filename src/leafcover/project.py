@@ -540,14 +540,16 @@ def init(
     tokens = {name: [str(one) for one in texts] for name, texts in (missing or {}).items()}
     data = read(source, category=category, missing=tokens, **text)
     texts = {c.name: missing_texts(c) for c in data if c.name not in (*tokens, *category)}
-    for name, found in texts.items():
-        if found:
-            tokens[name] = [*(MISSING_TOKENS if data[name].missing.any() else ()), *found]
+    known = {name: MISSING_TOKENS if data[name].missing.any() else () for name in texts}
+    proposed = {name: [*known[name], *found] for name, found in texts.items() if found}
+    if proposed:  # in a file with types, numbers that are stored as text stay text
+        again = read(source, category=category, missing=tokens | proposed, **text)
+        tokens |= {name: found for name, found in proposed.items() if not again[name].is_category}
     labelled = {name: codes for name, codes in labelled_missing(data).items() if name not in (*tokens, *category)}
     tokens |= {name: [*codes] for name, codes in labelled.items()}
     reasons = {c.name: "given" if c.name in category else code_reason(c) for c in data if c.name not in tokens}
     coded = {name: reason for name, reason in reasons.items() if reason is not None}
-    if len(coded) > len(category) or any(texts.values()) or labelled:
+    if len(coded) > len(category) or proposed or labelled:
         data = read(source, category=[*coded], missing=tokens, **text)
     given = {**{name: str(role) for name, role in (roles or {}).items()}, **dict.fromkeys(drop, "drop")}
     for name in (*given, *(() if target is None else (target,))):

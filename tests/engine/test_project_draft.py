@@ -1,8 +1,10 @@
 """What `leafcover init` decides about a table."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import leafcover as lc
 from leafcover.engine.project_draft import DraftOptions, draft
 from leafcover.engine.project_file import parse_project
 from leafcover.errors import TableError
@@ -117,3 +119,14 @@ def test_a_panel_without_an_id_is_noticed():
     comment = "# Rows look like repeated rows of the same people"
     assert comment in drafted(*columns)[1].text
     assert comment not in drafted(*columns[:3], number("wave", rng.permutation(wave)))[1].text
+
+
+def test_numbers_that_a_typed_file_stores_as_text_are_not_promised_to_be_numbers(tmp_path):
+    pay = [str(at * 7 % 60 * 10) for at in range(240)] + ["none"] * 30
+    for ending, kind in (("csv", "number"), ("parquet", "category"), ("dta", "category"), ("xlsx", "category")):
+        path = tmp_path / f"in.{ending}"
+        lc.write(pd.DataFrame({"pay": pay, "class": ["a", "b"] * 135}), path)
+        project = lc.init(path, tmp_path / "leafcover.toml", target="class", force=True)
+        assert project.table()["pay"].kind == kind, ending
+        assert ("pay" in project.settings.input.missing) == (kind == "number"), ending
+        assert ("pay" in project.settings.input.category) == (kind == "category"), ending
