@@ -1,13 +1,16 @@
 """Rules between columns: text and meaning, what is found in a table, and what survives untying and tying."""
 
+import re
 from contextlib import suppress
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import leafcover as lc
 from leafcover.errors import NameUnknown, PlanError
 from leafcover.table.column_rules import Determines, Implies, Linear, MissingTogether, Moment, Pairs, Sum, level_text
 from leafcover.table.frames import from_frame
@@ -331,3 +334,25 @@ def test_two_columns_that_are_computed_are_missing_together_as_their_sources_are
     table = from_frame(frame)
     found = list(tied.between_sources(one, other, pairs, table))
     assert [(a, b, p.tolist()) for a, b, p in found] == [("rent", "food", [[False, False], [True, False]])]
+
+
+@pytest.mark.parametrize(
+    "text", ["age < 15 implies job == none", "if age < 15 then job == 'none'", "a => b", "if job == 'x' then age > 3"]
+)
+def test_an_implication_that_cannot_be_read_says_what_one_may_say(text):
+    with pytest.raises(PlanError) as caught:
+        parse_rule(text)
+    said = str(caught.value)
+    assert "\n" not in said
+    assert "is missing" in said
+    for example in re.findall(r"'(if [^']*)'", said):
+        assert parse_rule(example).columns
+
+
+def test_an_implication_about_a_number_can_name_its_intervals():
+    rng = np.random.default_rng(0)
+    age = rng.integers(5, 80, 400)
+    job = np.where(age < 15, "none", rng.choice(["none", "a", "b"], 400))
+    people = pa.table({"age": age, "job": job, "good": rng.choice(["u", "v"], 400)})
+    rule, recode = 'if age == "under 15" then job == "none"', ["age: intervals 15"]
+    assert lc.release(people, "cover", target="good", rules=[rule], recode=recode, seed=1).rules[0].broken == 0

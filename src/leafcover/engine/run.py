@@ -367,7 +367,7 @@ def partitions_of(
     methods = plan.partitions
     found: dict[PartitionMethod, Partition] = {}
     for number, one in enumerate(methods):
-        tell(f"computing cells: {one.describe()}", 0.5 * number / len(methods))
+        tell(f"grouping rows: {one.describe()}", 0.5 * number / len(methods))
         found[one] = made[one] if made and one in made else one.cells(table)
     return found
 

@@ -20,9 +20,16 @@ from leafcover.table.column_rules import (
 TOKEN = re.compile(
     r"""\s*(?: (?P<quoted>"(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' | `(?:[^`\\]|\\.)*`)
       | (?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)
-      | (?P<sign>->|==|!=|<=|>=|<|>|=|\+|-|\*|\(|\)|,)
+      | (?P<sign>->|=>|==|!=|<=|>=|<|>|=|\+|-|\*|\(|\)|,)
       | (?P<word>[^\W\d]\w*(?:\.\w+)*) )""",
     re.VERBOSE,
+)
+
+IMPLICATION = (
+    'An implication is about levels of categories and missing values: write it like \'if job == "none" then wage is '
+    "missing', with ==, !=, in (...), not in (...), is missing or is known on both sides. For a condition on a number, "
+    "such as age < 15, read the number as intervals first (recode 'age: intervals 15') and name the level: "
+    '\'if age == "under 15" then job == "none"\'.'
 )
 
 
@@ -207,10 +214,12 @@ class _Parser:
     def _wrong(self, wanted: str) -> PlanError:
         _, got = self._peek()
         place = f"got {got!r}" if got else "the text ends"
-        return PlanError(
-            f"The rule {self.text!r} cannot be read: {wanted} is expected, but {place}. "
-            "Write it like 'total == a + b', 'start <= end' or 'city -> state'."
-        )
+        words = {token for kind, token in self.tokens if kind == "word"}
+        if words & {"if", "then", "implies", "when"} or ("sign", "=>") in self.tokens:
+            hint = IMPLICATION
+        else:
+            hint = "Write it like 'total == a + b', 'start <= end', 'city -> state' or 'if a == \"x\" then b is known'."
+        return PlanError(f"The rule {self.text!r} cannot be read: {wanted} is expected, but {place}. {hint}")
 
 
 def _as_sum(side: Sum | str) -> Sum:

@@ -2,7 +2,7 @@
 
 cover = cover
     .source = Leafcover
-    .keeps = the values of every column; the counts in the leaves of each column’s tree; the target’s rules and most others
+    .keeps = the values of every column, rare levels as pooled and rare numbers as shared; the counts in the leaves of each column’s tree; the target’s rules and most others
     .hides = people: no released row descends from one person, and what the table can add to an attacker’s knowledge is bounded on average
     .weaknesses = an attacker who knows most of the other rows subtracts them; nearly unique columns known of everybody show who is in the table
 cells = cells

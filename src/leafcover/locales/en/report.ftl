@@ -146,7 +146,7 @@ kept-agreement = A tree for { $target } trained on the release agrees with one t
        *[no] {""}
     }
 kept-answers = { $share } of the rows get the same prediction from the release’s tree and the original’s.
-kept-marginals = Every column holds exactly the same values as before, each with the same frequency.
+kept-marginals = Every column holds the same values as before, each with the same frequency.
 kept-associations = { $count ->
     [one] The association between the two columns, on a scale from 0 to 1, changed by { $largest }.
    *[other] Associations between pairs of columns, on a scale from 0 to 1, changed by { $mean } on average and by { $largest } at
@@ -212,7 +212,7 @@ use = { $use ->
     [other-models] Models of the other columns
     [models] Models and statistics
     [counts] Counts and shares of one column
-    [associations] Exact associations between two columns
+    [associations] Associations between two columns
     [combinations] Rare combinations of values
    *[records] Looking up individual records
 }
@@ -241,7 +241,7 @@ why-other-models-limit = { $low ->
    *[other] Fit means at most { $limit } percentage points below; further below: { $names }.
 }
 why-counts = { $exact ->
-    [yes] Every count is exact.
+    [yes] The share of every value is as in the original rows, to the digits shown.
    *[no] Shares of a column changed by at most { $points }.
 }
 why-counts-limit = Fit means that no share changed by more than { $limit } percentage points.
@@ -290,7 +290,8 @@ finding-unmeasured = { $absence ->
    *[not-asked] Disclosure risk was not measured for this report.
 }
 finding-not-linked = Record linkage was not measured, because it is not known which released row belongs to whom.
-finding-dealt = Record linkage does not apply: every column was dealt separately, so no released row belongs to one person.
+finding-dealt = Record linkage does not apply: every column was dealt separately, so no released row belongs to one person. That
+    is no evidence of protection.
 finding-linkage = An attacker who knows the method and everything but the key links a person to the right row in { $risk } of
     cases.
 finding-inference = Of all columns, { $column } decides: its attribute inference above control, using { inference-method },

@@ -140,7 +140,8 @@ risks-lead =
 linkage-heading = Record linkage: re-identifying a person’s row
 linkage-not-scored = Record linkage could not be scored: it is not known which released row belongs to which person.
 linkage-dealt =
-    Record linkage does not apply: every column was dealt separately, so no released row belongs to one person.
+    Record linkage does not apply: every column was dealt separately, so no released row belongs to one person. That is no
+    evidence of protection.
 linkage-top-ten = The right row is among the ten best candidates of the strongest attacker in { $found } of cases.
 linkage-top-ten-internal =
     The right row is among the ten best candidates of the strongest attacker in { $found } of cases; its median rank is
@@ -373,7 +374,8 @@ trees-grade = { $grade ->
     [exactly-same] The two trees are identical.
     [very-similar] The rules of the two trees are very similar.
     [similar] The rules of the two trees are similar.
-   *[dissimilar] The rules of the two trees are dissimilar, which does not mean that their answers are.
+   *[dissimilar] The rules of the two trees are dissimilar: they test other columns or cut elsewhere. Rules of declared relations
+        between columns are another matter, and trees of different rules can give the same answers.
 }
 trees-agreement =
     A rule that both trees have (thresholds may move by 5% of a column’s range) covers { $rules } of the rows. The trees

@@ -179,7 +179,8 @@ exact-counts-text = The values of { $columns } only changed places, so every cou
 exact-counts-dealt = The values of { $columns } only changed places, so every count is exact: a value that one person had is
     still in the table once, though not in that person’s row.
 exact-shared-counts = Counts
-exact-shared-counts-text = The values of { $columns } only changed places, so every count is exact. No value has fewer than
+exact-shared-counts-text = The values of { $columns } only changed places, so every count of a released value is exact (after
+    rare levels were pooled and rare numbers shared, and of the rows that were released). No value has fewer than
     { $fewest } rows.
 every-column = every column
 every-category = every category
