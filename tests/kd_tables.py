@@ -51,5 +51,6 @@ def settings_of_trees():
             "leaf_max": st.integers(1, 6),
             "min_child": st.integers(1, 6),
             "tie": st.sampled_from(["left", "right"]),
+            "axes": st.sampled_from([None, "cycle"]),
         }
     )

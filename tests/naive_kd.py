@@ -34,7 +34,7 @@ def median(values):
     return ordered[half] if len(values) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
-def grow(columns, *, scale, cut, scope, reuse, leaf_max, min_child, tie):
+def grow(columns, *, scale, cut, scope, reuse, leaf_max, min_child, tie, axes=None):
     """A leaf is its rows in order; a node (column, cut, left, right)."""
     sizes = [size_of(column, scale) for column in columns]
     middles = [(min(column) + max(column)) / 2 for column in columns]
@@ -48,18 +48,19 @@ def grow(columns, *, scale, cut, scope, reuse, leaf_max, min_child, tie):
                     return threshold if side == "left" or threshold not in values else max(first)
         return None
 
-    def below(rows, free):
+    def below(rows, free, depth=0):
         if len(rows) <= leaf_max:
             return rows
         here = {c: [columns[c][row] for row in rows] for c in free}
         spread = {c: variance(here[c]) / sizes[c] for c in free if len(set(here[c])) > 1}
-        for c in sorted(spread, key=lambda c: (-spread[c], c)):
+        in_turn = {c: (c - depth) % len(columns) if axes == "cycle" else -spread[c] for c in spread}
+        for c in sorted(spread, key=lambda c: (in_turn[c], c)):
             at = cut_of(here[c], middles[c])
             if at is not None:
                 left = [row for row in rows if columns[c][row] <= at]
                 right = [row for row in rows if columns[c][row] > at]
                 then = free if reuse else [other for other in free if other != c]
-                return c, float(at), below(left, then), below(right, then)
+                return c, float(at), below(left, then, depth + 1), below(right, then, depth + 1)
         return rows
 
     return below(list(range(len(columns[0]))), list(range(len(columns))))

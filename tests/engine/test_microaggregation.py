@@ -123,6 +123,7 @@ def test_plans_survive_a_file(recipe, settings):
         ("perturbation-tree", {"columns": "job"}),
         ("perturbation-tree", {"columns": "age,pay,noise", "split_on": "others"}),
         ("perturbation-tree", {"tree": "halves", "cut": "median"}),
+        ("perturbation-tree", {"tree": "halves", "axes": "cycle"}),
         ("perturbation-tree", {"tree": "halves", "preset": "table-5.1"}),
         ("perturbation-tree", {"groups": "mdav", "preset": "table-5.2"}),
         ("microaggregate", {"gamma": 0.5}),

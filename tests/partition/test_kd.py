@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import leafcover as lc
 from leafcover.errors import LeafcoverError, NameUnknown
 from leafcover.partition.kd_tree import Kd
 from tests.kd_tables import TABLE_41, number_tables, settings_of_trees
@@ -98,3 +99,23 @@ def test_columns_that_cannot_be_cut_are_refused():
     with pytest.raises(NameUnknown):
         Kd(["y"]).cells(data)
     assert Kd(["x"]).needs == ("x",)
+
+
+def test_a_plot_draws_the_cells_of_figure_4_2(tmp_path):
+    """Nine people: the first cut at age 40.5, then the years of education at 15 and at 16.5."""
+    pytest.importorskip("matplotlib")
+    ages, years = [25, 31, 32, 36, 43, 48, 50, 53, 56], [16, 14, 18, 12, 16, 20, 13, 18, 14]
+    people = table(number("Age", ages), number("YearEdu", years), category("c", list("ababababa")))
+    cells = lc.Kd(["Age", "YearEdu"], min_child=2).cells(people)
+    figure = cells.plot(people, "Age", "YearEdu", size="Age")
+    corners = [one.get_corners() for one in figure.axes[0].patches]
+    assert len(corners) == 4
+    assert sorted({round(float(x), 1) for one in corners for x in one[:, 0]})[1:-1] == [40.5]
+    assert sorted({round(float(y), 1) for one in corners for y in one[:, 1]})[1:-1] == [15, 16.5]
+    figure.savefig(tmp_path / "cells.svg")
+    groups = lc.Mdav(["Age", "YearEdu"], k=3).cells(people).plot(people, "Age", "YearEdu")
+    assert len(groups.axes[0].patches) == 0
+    with pytest.raises(LeafcoverError, match="category"):
+        cells.plot(people, "Age", "c")
+    with pytest.raises(LeafcoverError, match="no column"):
+        cells.plot(people, "Age", "d")

@@ -30,6 +30,7 @@ class KdSettings(NamedTuple):
     left: bool  # values equal to the threshold go left
     leaf_max: int
     min_child: int
+    cycle: bool  # columns are cut in turn, by depth, not by variance
 
 
 class KdNodes(NamedTuple):
@@ -95,7 +96,7 @@ def grow(values: Floats, order: Rows, scaled: ColumnScales, rule: KdSettings) ->
         if end - begin > rule.leaf_max and end - begin >= 2 * rule.min_child:
             _exclude_used(work.open, tested, parent, node, rule.reuse)
             here = values[begin:end]
-            column, at = _choose(here, scaled, rule, work)
+            column, at = _choose(here, scaled, rule, work, _depth(parent, node))
             if column >= 0:
                 left = _partition_node(here, order[begin:end], column, at)
                 tested[node], cut[node], first[node] = column, at, count
@@ -119,13 +120,27 @@ def _exclude_used(is_open: Bools, tested: Codes, parent: Codes, node: int, reuse
 
 
 @njit(**INNER)
-def _choose(values: Floats, scaled: ColumnScales, rule: KdSettings, work: _KdWorkspace) -> tuple[int, float]:
+def _depth(parent: Codes, node: int) -> int:
+    depth = 0
+    while parent[node] >= 0:
+        node = parent[node]
+        depth += 1
+    return depth
+
+
+@njit(**INNER)
+def _choose(
+    values: Floats, scaled: ColumnScales, rule: KdSettings, work: _KdWorkspace, depth: int
+) -> tuple[int, float]:
     """The column to cut and the threshold; -1 if no cut leaves enough rows on both sides.
 
     Trying further columns matters: otherwise a single outlier would stop its node, and half of the rows of Adult
     (k = 10) would be in leaves that could still be cut.
     """
     _measure_spread(values, scaled, work)
+    if rule.cycle:
+        for c in range(len(work.spread)):
+            work.spread[c] = len(work.spread) - (c - depth) % len(work.spread)
     while True:
         top, column = -1.0, ZERO - 1
         for c in range(len(work.spread)):

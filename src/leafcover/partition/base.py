@@ -4,13 +4,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import nan
-from typing import ClassVar, TypeGuard, TypeVar
+from typing import Any, ClassVar, TypeGuard, TypeVar
 
 import numpy as np
 
 from leafcover.arrays import Floats
 from leafcover.cells import Cells, LevelSet, Range
-from leafcover.errors import PlanError
+from leafcover.errors import NameUnknown, PlanError
 from leafcover.messages import Catalogue, catalogue
 from leafcover.registry import Registry
 from leafcover.table.table import Column, Table
@@ -26,6 +26,36 @@ class Partition:
     trees: tuple[Tree, ...] = ()
     notes: tuple[str, ...] = ()
     stages: tuple[Stage, ...] = ()  # trees that place released rows
+
+    def plot(self, table: Table, x: str, y: str, *, size: str | None = None) -> Any:
+        """Draw rows as points and the boxes of cells as rectangles, by two numbers.
+
+        Boxes by further columns overlap; cells without boxes, such as groups, show as colours alone.
+
+        Parameters
+        ----------
+        table : Table
+            The table whose cells these are.
+        x, y : str
+            The numbers along the axes.
+        size : str, optional
+            A number that the size of a point shows.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Save it with ``savefig``.
+
+        Examples
+        --------
+        >>> import leafcover as lc
+        >>> table = lc.read(lc.sample("cps1985")).take(np.arange(30))
+        >>> cells = lc.Kd(["age", "wage"], leaf_max=10).cells(table)
+        >>> figure = cells.plot(table, "age", "wage", size="education")
+        >>> len(figure.axes[0].patches) == cells.cells.count
+        True
+        """
+        return draw_cells(table, self.cells, x, y, size)
 
 
 class PartitionMethod(ABC):
@@ -87,6 +117,8 @@ PARTITIONS: Registry[type[PartitionMethod]] = Registry(
     "leafcover.partition.microaggregation",
     "leafcover.partition.leaves",
 )
+
+MARGIN = 0.05  # of a column's range, around a drawing
 
 Method = TypeVar("Method", bound=type[PartitionMethod])
 
@@ -164,3 +196,46 @@ def _lengths(side: Range, column: Column) -> Floats:
 
 def _mean(widths: Floats) -> float:
     return float(widths.mean()) if len(widths) else nan
+
+
+# A picture of cells by two columns.
+
+
+def draw_cells(table: Table, cells: Cells, x: str, y: str, size: str | None) -> Any:
+    """Points of rows, coloured by cell, and rectangles of boxes."""
+    try:
+        from matplotlib.figure import Figure
+        from matplotlib.patches import Rectangle
+    except ImportError:
+        raise PlanError("A plot needs the package matplotlib. Install leafcover[report].") from None
+    for name in (x, y, *((size,) if size else ())):
+        if name not in table.names:
+            raise NameUnknown("column", name, table.names, "to plot")
+        if table[name].is_category:
+            raise PlanError(f"A plot of cells needs numbers, but column {name!r} is a category. Name another one.")
+    panel = Figure(figsize=(6, 4.5)).add_subplot()
+    areas = 40 + 260 * _share_of_range(table[size]) if size else 40
+    panel.scatter(table[x].values, table[y].values, s=areas, c=cells.label % 10, cmap="tab10", vmax=9, alpha=0.7)
+    sides = [_drawn_side(table[name], cells) for name in (x, y)]
+    if set(cells.box) & {x, y}:
+        for cell in range(cells.count):
+            (left, right), (bottom, top) = ((low[cell], high[cell]) for low, high in sides)
+            panel.add_patch(Rectangle((left, bottom), right - left, top - bottom, fill=False, linewidth=0.8))
+    panel.set_xlabel(x)
+    panel.set_ylabel(y)
+    return panel.figure
+
+
+def _share_of_range(column: Column) -> Floats:
+    low, high = column.domain
+    return np.nan_to_num((column.values / 2 - low / 2) / max(high / 2 - low / 2, 1e-300))
+
+
+def _drawn_side(column: Column, cells: Cells) -> tuple[Floats, Floats]:
+    """The ends of each cell's box; where it is open, a little outside the values."""
+    low, high = column.domain
+    low, high = low - MARGIN * (high - low), high + MARGIN * (high - low)
+    side = cells.box.get(column.name)
+    if not isinstance(side, Range):
+        return np.full(cells.count, low), np.full(cells.count, high)
+    return np.clip(side.low, low, high), np.clip(side.high, low, high)

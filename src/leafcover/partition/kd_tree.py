@@ -27,6 +27,7 @@ Scale = Literal["minmax", "max", "raw", "z"]
 Cut = Literal["midrange", "median"]
 Scope = Literal["node", "global"]
 Tie = Literal["left", "right"]
+Axes = Literal["variance", "cycle"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
 
 _SMALLEST = 1e-300  # smallest range that is divided by
@@ -74,6 +75,9 @@ class Kd(PartitionMethod):
         The minimum number of rows in a leaf.
     tie : {"left", "right"}, default "left"
         The side of values equal to the threshold.
+    axes : {"variance", "cycle"}, optional
+        Which column is cut: the one with the largest variance, or the columns in turn, as in Bentley's (1975) kd tree.
+        Default: variance.
 
     Examples
     --------
@@ -93,11 +97,12 @@ class Kd(PartitionMethod):
     leaf_max: int = 3
     min_child: int = 3
     tie: Tie = "left"
+    axes: Axes | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by", column_names("Kd.by", self.by))
-        for name, kind in (("scale", Scale), ("cut", Cut), ("scope", Scope), ("tie", Tie)):
-            if getattr(self, name) not in get_args(kind):
+        for name, kind in (("scale", Scale), ("cut", Cut), ("scope", Scope), ("tie", Tie), ("axes", Axes)):
+            if getattr(self, name) not in (*get_args(kind), *((None,) if kind is Axes else ())):
                 raise ValueOutOfRange(f"Kd.{name}", getattr(self, name), f"one of {', '.join(get_args(kind))}")
         for name, rows in (("leaf_max", self.leaf_max), ("min_child", self.min_child)):
             if not 1 <= rows <= MOST_ROWS:
@@ -129,6 +134,7 @@ class Kd(PartitionMethod):
             leaf_max=self.leaf_max,
             min_child=self.min_child,
             tie=self.tie,
+            axes=self.axes,
         )
         cells = Cells(found.leaf.astype(np.int64), len(found.tree.leaves), box=_sides(found.tree))
         return Partition(cells, (found.tree,), self._notes(table, cells.sizes))
@@ -249,6 +255,7 @@ class KdPartition:
 def grow_kd(
     table: Table, by: Sequence[str], *, scale: Scale = "minmax", cut: Cut = "midrange", scope: Scope = "node",
     reuse: bool = True, leaf_max: int = 3, min_child: int = 1, tie: Tie = "left",
+    axes: Axes | None = None,
 ) -> KdPartition:  # fmt: skip
     """Cut the rows along numeric columns until every leaf has at most ``leaf_max`` rows.
 
@@ -262,7 +269,7 @@ def grow_kd(
 
     matrix, steps = kd_matrix(table, by)
     order, _ = canonical_order(matrix)
-    rule = KdSettings(cut == "median", scope == "global", reuse, tie == "left", leaf_max, min_child)
+    rule = KdSettings(cut == "median", scope == "global", reuse, tie == "left", leaf_max, min_child, axes == "cycle")
     nodes = grow(matrix[order], order, column_scales(matrix[order], steps, scale), rule)
     leaf = np.empty(len(table), np.int32)
     ends = np.flatnonzero(nodes.tested < 0)

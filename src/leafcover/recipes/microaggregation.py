@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
 from leafcover.partition.base import PartitionMethod
-from leafcover.partition.kd_tree import Cut, Halves, Kd, Scale, Scope, Tie
+from leafcover.partition.kd_tree import Axes, Cut, Halves, Kd, Scale, Scope, Tie
 from leafcover.partition.leaves import MOST_ROWS, Whole
 from leafcover.partition.microaggregation import InOrder, KMeans, Mdav, Strata, VariableMdav
 from leafcover.perturb.centroid import Centroid
@@ -155,6 +155,7 @@ def perturbation_tree(
     reuse: bool = True,
     leaf: int | None = None,
     tie: Tie = "left",
+    axes: Axes = "variance",
     average: Average = "mean",
     groups: Literal["cells", "mdav", "k-means"] = "cells",
     on_grid: bool = False,
@@ -162,8 +163,8 @@ def perturbation_tree(
 ) -> Plan:
     """The perturbation tree: sensitive numbers averaged in kd cells of at least k rows (3 by default).
 
-    See Roy, Performance Analysis of Clustering in Privacy Preserving Data Mining. ``cut``, ``scope``, ``reuse`` and
-    ``tie`` apply to a kd tree only.
+    See Roy, Performance Analysis of Clustering in Privacy Preserving Data Mining. ``cut``, ``scope``, ``reuse``,
+    ``tie`` and ``axes`` apply to a kd tree only.
 
     Parameters
     ----------
@@ -192,6 +193,8 @@ def perturbation_tree(
         A cell of more rows than this is split. Default: the larger of k and 3.
     tie : {"left", "right"}, default "left"
         The side of values equal to the threshold.
+    axes : {"variance", "cycle"}, default "variance"
+        Whether a kd tree cuts the column with the largest variance, or the columns in turn.
     average : {"mean", "median"}, default "mean"
         The average that replaces numbers.
     groups : {"cells", "mdav", "k-means"}, default "cells"
@@ -218,8 +221,10 @@ def perturbation_tree(
         raise PlanError(f"preset={preset} sets k, leaf, tree, own_tree, cut, scope, reuse and tie. Leave these out.")
     if preset == "table-5.2" and groups != "cells":
         raise PlanError(f"preset={preset} sets groups, too. Leave it out.")
-    if tree == "halves" and (cut, scope, reuse, tie) != ("midrange", "node", True, "left"):
-        raise PlanError("cut, scope, reuse and tie apply to a kd tree, but tree=halves was chosen. Leave one out.")
+    if tree == "halves" and (cut, scope, reuse, tie, axes) != ("midrange", "node", True, "left", "variance"):
+        raise PlanError(
+            "cut, scope, reuse, tie and axes apply to a kd tree, but tree=halves was chosen. Leave one out."
+        )
     if preset == "table-4.1":
         k, leaf = 2, 3
     if preset == "table-5.1":
@@ -248,7 +253,15 @@ def perturbation_tree(
         if not by:
             raise PlanError("No number is left for the tree to test. Use split_on=all, or name fewer columns.")
         cells: Kd | Halves = Kd(
-            tuple(by), scale=unit, cut=cut, scope=scope, reuse=reuse, leaf_max=leaf or max(k, 3), min_child=k, tie=tie
+            tuple(by),
+            scale=unit,
+            cut=cut,
+            scope=scope,
+            reuse=reuse,
+            leaf_max=leaf or max(k, 3),
+            min_child=k,
+            tie=tie,
+            axes=None if axes == "variance" else axes,
         )
         if tree == "halves":
             cells = Halves(tuple(by), fewer_than=max(2 * k, (leaf or 0) + 1), scale=unit)
