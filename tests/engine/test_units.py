@@ -5,9 +5,11 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.spatial import cKDTree
 
 import leafcover as lc
 from leafcover.engine.evaluate import hold_out
+from leafcover.metrics.disclosure.membership_inference import placements
 from leafcover.metrics.utility.propensity import propensity_of_trees
 from leafcover.table.units import owners
 from tests.table.test_units import panel, visits
@@ -83,6 +85,31 @@ def test_attacks_count_units(frame, released):
     for test in released._compared.tests:
         inside, outside = test.for_attacks.original, test.for_attacks.control
         assert len(inside) + len(outside) == units
+
+
+def in_common(frame):
+    """What an attacker may know of all rows of each person together."""
+    rows = frame.assign(days=(frame["day"] - pd.Timestamp("2020-01-01")).dt.days).groupby("patient")
+    found = pd.DataFrame({"rows": rows.size(), "first": rows["days"].min(), "last": rows["days"].max()})
+    found["sum"], found["gaps"] = rows["weight"].sum(), rows["code"].apply(lambda one: one.isna().sum())
+    return found
+
+
+def area_by_what_rows_have_in_common(released, inside, outside):
+    """The area under the curve of an attacker who looks for the nearest released unit; 0.5 is chance."""
+    spread = in_common(inside).std()
+    tree = cKDTree(in_common(released) / spread)
+    return placements(*(tree.query(in_common(one) / spread)[0] for one in (inside, outside))).mean()
+
+
+def test_people_are_not_found_by_what_their_rows_have_in_common(frame):
+    """By the number of their rows, first and last date, a sum, and how many values are missing."""
+    chosen = frame["patient"].isin(np.random.default_rng(2).permutation(frame["patient"].unique())[:200])
+    inside, outside = frame[chosen], frame[~chosen]
+    made = lc.release(lc.read(inside, roles={"patient": "unit"}), "cover", target="code", seed=SEED)
+    assert area_by_what_rows_have_in_common(inside, inside, outside) > 0.95
+    # 200 people on either side: the deviation of an area is 0.03
+    assert area_by_what_rows_have_in_common(made.frame, inside, outside) < 0.6
 
 
 def test_hold_out_takes_whole_units(frame):
