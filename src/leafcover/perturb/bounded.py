@@ -136,7 +136,7 @@ def distribution_named(distribution: str | Distribution) -> Distribution:
     """The distribution of a name, or of a table such as "-1:1 0:2 1:1"; a distribution is returned unchanged.
 
     >>> round(float(distribution_named("-20:1 0:2 20:1").inverse(np.array([0.9]))[0]), 3)
-    1.193
+    1.44
     """
     if not isinstance(distribution, str):
         if not (callable(getattr(distribution, "cdf", None)) and callable(getattr(distribution, "inverse", None))):

@@ -132,7 +132,7 @@ def bounded_swap(
     >>> table = lc.read(lc.sample("cps1985"))
     >>> plan = lc.recipes.bounded_swap(table, columns="wage", leaf=30, distance=8)
     >>> plan.columns, plan.steps[0].within.by
-    (('wage',), ('education', 'experience', 'age', 'wage'))
+    (('wage',), ('wage', 'education', 'experience', 'age'))
     """
     if not 1 <= distance < leaf / 2:
         raise ValueOutOfRange("bounded-swap's distance", distance, f"from 1 to less than half of leaf = {leaf}")
