@@ -41,8 +41,8 @@ def test_disclosure_risk_comes_first_and_in_order(found):
     lines = words(found).splitlines()
     heads = [say("heading-risks"), say("heading-decisive"), say("heading-utility"), say("heading-absent")]
     assert [line for line in lines if not line.startswith(" ")] == heads
-    attacks = [line.split(":")[0].strip() for line in lines[1:6]]
-    ids = ("record-linkage", "copies", "inference", "membership", "singling-out")
+    attacks = [line.split(":")[0].strip() for line in lines[1:7]]
+    ids = ("record-linkage", "copies", "near-copies", "inference", "membership", "singling-out")
     known = {one: FIRST_WORDS[one] for one in ids}
     assert attacks == list(known.values())
     risks = found.risks
@@ -83,6 +83,7 @@ def test_the_most_exposed_never_look_less_exposed_than_the_mean(found, value, wo
 FIRST_WORDS = {
     "record-linkage": "Record linkage",
     "copies": "Copies",
+    "near-copies": "Near-copies",
     "inference": "Attribute inference",
     "membership": "Membership inference",
     "singling-out": "Singling out",

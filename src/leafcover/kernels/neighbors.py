@@ -1,11 +1,11 @@
-"""Exact nearest-neighbour search with ties, comparison weights of record linkage, and squared distances."""
+"""Exact nearest-neighbour search with ties, agreement of rows, comparison weights, and squared distances."""
 
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from leafcover.arrays import Array, Bools, Floats, Rows
+from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Singles
 from leafcover.kernels import ALLOCATES, ENTRY, INNER
 from leafcover.kernels.sorting import sort_values
 
@@ -364,6 +364,65 @@ def _leaves_and_positions(boxes: NeighborTree) -> tuple[Rows, Rows]:
             for there in range(boxes.start[node], boxes.stop[node]):
                 home[boxes.order[there]], place[boxes.order[there]] = node, there
     return home, place
+
+
+# Rows that agree with a row in most of its columns, weighed by how rarely rows agree.
+
+
+_BLOCK = 512  # rows whose sums are computed together, so that the loops vectorise
+
+
+@njit(**(ENTRY | ALLOCATES))
+def most_agreeing(
+    ranks: Codes, low: Codes, high: Codes, weights: Singles, queries: Rows, count: int
+) -> tuple[Singles, Rows]:
+    """For each query the largest weights of agreement with other rows, descending, and the first row with the largest.
+
+    A row agrees with a query in a column (all are (columns, rows)) if its rank is between the query's low and high.
+    """
+    best, who = np.full((len(queries), count), np.float32(-1.0), np.float32), np.full(len(queries), -1)
+    rows, block = ranks.shape[1], np.empty(_BLOCK, np.float32)
+    for i in range(len(queries)):
+        query, near = queries[i], best[i]
+        for start in range(0, rows, _BLOCK):
+            size = min(_BLOCK, rows - start)
+            largest = _add_agreement(ranks, low, high, weights, query, start, block[:size])
+            if largest <= near[count - 1]:
+                continue
+            for j in range(size):
+                if block[j] > near[count - 1] and start + j != query:
+                    if block[j] > near[0]:
+                        who[i] = start + j
+                    _insert_weight(near, block[j])
+    return best, who
+
+
+@njit(**INNER)
+def _add_agreement(
+    ranks: Codes, low: Codes, high: Codes, weights: Singles, query: int, start: int, found: Singles
+) -> float:
+    """Fill in the weights of agreement of consecutive rows with the query, and return the largest."""
+    for j in range(len(found)):
+        found[j] = np.float32(0.0)
+    for c in range(len(ranks)):
+        first, last, weight = low[c, query], high[c, query], weights[c, query]
+        column = ranks[c, start : start + len(found)]
+        for j in range(len(found)):
+            found[j] += weight if first <= column[j] <= last else np.float32(0.0)
+    largest = -1.0
+    for j in range(len(found)):
+        largest = max(largest, float(found[j]))
+    return largest
+
+
+@njit(**INNER)
+def _insert_weight(best: Singles, weight: float) -> None:
+    """Insert into descending weights; the last one is lost."""
+    place = len(best) - 1
+    while place > 0 and best[place - 1] < weight:
+        best[place] = best[place - 1]
+        place -= 1
+    best[place] = weight
 
 
 # Comparison classes of pairs of values, and sums of their weights over many pairs of rows.

@@ -291,6 +291,18 @@ def _copies(found: Copies) -> Iterator[str]:
         found=len(found.findings),
         most="" if most is None else copied_part(most.kind, most.columns, most.without),
     )
+    if (people := near_people(found)) is not None:
+        yield say("near-copies", **people)
+
+
+def near_people(found: Copies) -> dict[str, str] | None:
+    """How many people have a near-copy that chance does not explain, with its interval, as words need it."""
+    if found.near is None or found.near.people is None:
+        return None
+    people = found.near.people
+    significant = any(one.kind == "near" for one in found.findings)
+    ends = {"people": people.value, "low": people.low, "high": people.high}
+    return {"found": "yes" if significant else "no", **{name: f"{end:,.0f}" for name, end in ends.items()}}
 
 
 def record_of(found: Copies) -> str:

@@ -12,7 +12,7 @@ from leafcover.metrics.disclosure.informed_inference import InformedAttack, Info
 from leafcover.metrics.disclosure.membership_inference import Membership
 from leafcover.metrics.disclosure.rare_values import SIGNIFICANT
 from leafcover.metrics.estimates import Attack, Estimate, Risk
-from leafcover.metrics.summary import above_control, copied_part, record_of
+from leafcover.metrics.summary import above_control, copied_part, near_people, record_of
 from leafcover.reporting.components import (
     Bullets,
     Cell,
@@ -209,13 +209,15 @@ def _copies(subject: ReportContext, found: Copies) -> Iterator[Part | None]:
         left_out = {"outside": len(found.near_unique), "names": curled(names), "columns": len(found.columns)}
         record = say("copies-record", record=record_of(found), **left_out)
         yield Words(record if found.columns else say("copies-record-none"))
-    if not any(one.attack.control for one in shown if one.kind not in ("reproduced", "attached")):
+    if not any(one.attack.control for one in shown if one.kind not in ("reproduced", "attached", "near")):
         yield Words(say("copies-no-control"))
     if found.tests:
         yield Words(say("copies-lead", findings=len(found.findings), tests=found.tests))
     if found.findings:
         parts = (copied_part(one.kind, one.columns, one.without) for one in found.findings[:MAX_VALUES_LISTED])
         yield Bullets(tuple(started(curled(part)) for part in parts))
+    if subject.internal and (people := near_people(found)) is not None and people.pop("found") == "yes":
+        yield Words(say("copies-near", **people))
     head = [say("copies-head"), say("attacks-head-members"), say("attacks-head-control"), say("informed-head-above")]
     head += [say("copies-head-p")] if subject.internal else []
     rows: list[list[str | Cell]] = [
@@ -228,7 +230,7 @@ def _copies(subject: ReportContext, found: Copies) -> Iterator[Part | None]:
 def _matches(found: Copies) -> Iterator[Match]:
     """Records, unique and rare ones, the worst block and near-unique values; further ones if they are significant."""
     values = found.values[:MAX_VALUES_LISTED]
-    for one in (found.records, found.unique, found.reproduced, found.attached, found.block, *values):
+    for one in (found.records, found.unique, found.near, found.reproduced, found.attached, found.block, *values):
         if one is not None:
             yield one
     significant = {(one.kind, one.columns) for one in found.findings}
@@ -255,5 +257,5 @@ def _p(found: Copies, one: Match) -> str:
     """The probability of so many copies by chance, corrected for the number of comparisons."""
     if one.attack.control is None:
         return NONE
-    corrected = min(1.0, one.p * found.tests)
+    corrected = min(1.0, found.corrected(one))
     return say("copies-p-tiny") if corrected < SIGNIFICANT else f"{corrected:.2g}"

@@ -93,6 +93,10 @@ copies = Copies: { $record ->
     [one] One comparison of members with others, or of counts with chance, is significant: { $most }.
    *[other] { $found } comparisons of members with others, or of counts with chance, are significant, most of all { $most }.
 }
+near-copies = Near-copies: { $found ->
+    [yes] an estimated { $people } people in it or more ({ $low } to { $high }) have a released row that agrees with them in nearly every column, as no other row does, and that chance does not explain.
+   *[no] no more released rows than by chance agree with one person in nearly every column as no other row does.
+}
 copies-record = { $columns ->
     [one] one column ({ $names })
    *[other] { $columns } columns ({ $names })
@@ -114,6 +118,7 @@ copies-kind = { $kind ->
     [block] records without { $without }
     [reproduced] rare records, each exactly as often as in the original
     [reproduced-value] rare values of { $columns }, each exactly as often as in the original
+    [near] records that agree with one person in nearly every column
     [attached] rare values of { $first }, in rows that have the same { $second } as their people
     [reproduced-part] rare records without { $without }, each exactly as often as in the original
    *[value] values of { $columns }

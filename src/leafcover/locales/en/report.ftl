@@ -305,6 +305,7 @@ finding-membership = Membership inference, using { inference-method }, finds mor
 finding-copies = Copies: { $kind ->
     [reproduced] the release holds { $part }, by { $points } more of them than independent draws reproduce at most
     [attached] the release holds { $part }, by { $points } more of them than by chance
+    [near] the release holds { $part }, for { $points } more of the people in it than by chance
    *[other] { $part } occur in the release more often for people in it than for others, by { $points }
 }. Chance does not explain that (p < 0.001), so it is above every limit.
 finding-above-limit = The { interval-end }, { $bound }, is above { $limit }.

@@ -15,7 +15,7 @@ still be the original up to the order of its rows. It then holds every rare reco
 release whose rows are drawn independently cannot do that: whatever it is drawn from, a record comes up exactly c times
 with at most the probability that a binomial count with mean c equals c (0.368 for one person).
 
-Another one is that of attached values (``rare_values.py``).
+Others are those of attached values (``rare_values.py``) and of near-copies (``near_copies.py``).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,8 +28,9 @@ import numpy as np
 
 from leafcover.arrays import Array, Bools, Floats, Rows, Words
 from leafcover.metrics.disclosure.k_anonymity import column_marks, row_marks
+from leafcover.metrics.disclosure.near_copies import NearCopies, near_copies
 from leafcover.metrics.disclosure.rare_values import SHARED, SIGNIFICANT, Attached, known_values, worst_attached
-from leafcover.metrics.estimates import Attack, Risk, fisher, wilson
+from leafcover.metrics.estimates import Attack, Estimate, Risk, fisher, wilson
 from leafcover.metrics.pair import Pair, sample_rows
 from leafcover.table.table import Column, Table
 
@@ -46,7 +47,18 @@ MOST_COUNTED = 200_000  # rows of either table, by whose records without one col
 DEVIATIONS = 15  # of a binomial distribution, beyond which it is 0
 
 Kind: TypeAlias = Literal[
-    "records", "unique", "rare", "rarest", "lowest", "highest", "extreme", "block", "value", "reproduced", "attached"
+    "records",
+    "unique",
+    "rare",
+    "rarest",
+    "lowest",
+    "highest",
+    "extreme",
+    "block",
+    "value",
+    "reproduced",
+    "attached",
+    "near",
 ]
 
 
@@ -61,7 +73,8 @@ class Match:
     distinct records that fewer than five members have, by the columns named, counted if exactly as many released rows
     have them. Its control is the highest share that independent draws can have; ``attached``: the rare values of the
     first column, counted as far as a person who holds one and a released row that does have the same value, or group of
-    a number, in the second. Its control is the share by chance.
+    a number, in the second. Its control is the share by chance; ``near``: members of whom a released row agrees in
+    nearly every column, as no other row does.
     """
 
     kind: Kind
@@ -69,6 +82,7 @@ class Match:
     attack: Attack  # baseline: members whose record or value another member has
     p: float  # of Fisher's one-sided exact test; nan without control; of reproduced and attached by counts
     without: tuple[str, ...] = ()  # the columns that a block leaves out
+    people: Estimate | None = None  # of near-copies: members that chance does not explain
 
 
 @dataclass(frozen=True)
@@ -97,12 +111,15 @@ class Copies:
     values: tuple[Match, ...]  # the worst first
     reproduced: Match | None  # the worst; None if no record is rare
     attached: Match | None  # the worst; None if no value is rare, or too few are to be tested
-    tests: int  # all comparisons, with control and of counts
+    near: Match | None  # the worst; None if no two rows stand out
+    tests: int  # comparisons with control and of counts,
+    near_tests: int  # and of near-copies, which are corrected for by themselves
 
     @property
     def matches(self) -> tuple[Match, ...]:
         """All matches."""
-        single = (self.records, self.unique, *self.groups, self.block, *self.values, self.reproduced, self.attached)
+        single = (self.records, self.unique, *self.groups, self.block, *self.values)
+        single = (*single, self.reproduced, self.attached, self.near)
         return tuple(one for one in single if one is not None)
 
     @property
@@ -114,14 +131,17 @@ class Copies:
     def findings(self) -> tuple[Finding, ...]:
         """What occurs more often for members than for others, or than draws explain, the most significant first.
 
-        Beyond doubt the largest difference comes first. p is multiplied by the number of tests (Bonferroni) and is
-        below 0.001.
+        Beyond doubt the largest difference comes first. p is corrected for the number of tests and is below 0.001.
         """
         return tuple(
-            Finding(m.kind, m.columns, m.without, m.attack.main.value, m.attack.control.value, m.p * self.tests)
+            Finding(m.kind, m.columns, m.without, m.attack.main.value, m.attack.control.value, self.corrected(m))
             for m in sorted(self.matches, key=_doubt)
-            if m.attack.control is not None and m.p * self.tests < SIGNIFICANT
+            if m.attack.control is not None and self.corrected(m) < SIGNIFICANT
         )
+
+    def corrected(self, match: Match) -> float:
+        """The probability of a match, multiplied by the number of tests (Bonferroni)."""
+        return match.p * (self.near_tests if match.kind == "near" else self.tests)
 
 
 def copies(pair: Pair, *, most: int = MOST_PEOPLE) -> Copies:
@@ -146,9 +166,21 @@ def copies(pair: Pair, *, most: int = MOST_PEOPLE) -> Copies:
         counted += compared
     single = sum(one is not None for one in (everybody, unique, *groups, *values))
     tests = counted if pair.control is None else single + blocks + counted
-    groups_found, values_found = tuple(groups), tuple(values)
+    near = near_copies(pair)
     return Copies(
-        names, outside, everybody, unique, groups_found, worst, blocks, values_found, reproduced, attached, tests
+        names,
+        outside,
+        everybody,
+        unique,
+        tuple(groups),
+        worst,
+        blocks,
+        tuple(values),
+        reproduced,
+        attached,
+        None if near is None else _near(near),
+        tests,
+        0 if near is None else near.tests,
     )
 
 
@@ -470,6 +502,10 @@ def _at_least(hits: int, tries: Rows, chance: Floats) -> float:
 def _attached(found: Attached) -> Match:
     chance = Risk(found.chance, found.chance, found.chance, found.values)
     return Match("attached", found.columns, Attack(wilson(found.hits, found.values), chance, chance), found.p)
+
+
+def _near(found: NearCopies) -> Match:
+    return Match("near", (), found.attack, found.p, people=found.people)
 
 
 # Values: a rare one that a person holds and that occurs in the release certifies that the person is in it.
