@@ -10,6 +10,7 @@ from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.copies import Copies, Match
 from leafcover.metrics.disclosure.informed_inference import InformedAttack, InformedAttacks, InformedInference
 from leafcover.metrics.disclosure.membership_inference import Membership
+from leafcover.metrics.disclosure.near_copies import AGREEING, TOLERANCES
 from leafcover.metrics.disclosure.rare_values import SIGNIFICANT
 from leafcover.metrics.estimates import Attack, Estimate, Risk
 from leafcover.metrics.summary import above_control, copied_part, near_people, record_of
@@ -224,7 +225,11 @@ def _copies(subject: ReportContext, found: Copies) -> Iterator[Part | None]:
         [_copied_cell(one), *_copy_cells(subject, one.attack), *([_p(found, one)] if subject.internal else [])]
         for one in shown
     ]
-    yield listing(say("copies-table"), head, rows, say("copies-note", p=f"{SIGNIFICANT:g}"))
+    yield listing(say("copies-table"), head, rows, _copies_note())
+
+
+def _copies_note() -> str:
+    return say("copies-note", p=f"{SIGNIFICANT:g}", least=f"{min(AGREEING):.0%}", tolerance=f"{max(TOLERANCES):.0%}")
 
 
 def _matches(found: Copies) -> Iterator[Match]:

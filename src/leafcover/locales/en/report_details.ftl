@@ -122,8 +122,8 @@ copies-note =
     A record leaves out near-unique columns and the weight. A near-unique value counts if fewer than five released rows hold
     it. A rare record is one that fewer than five people have; in place of people outside the release, the highest share of
     them that independent draws can reproduce exactly is shown. A rare value counts with a second column as far as released
-    rows that hold it and people who do agree there; the share by chance is shown beside it. A near-copy agrees with one person in at least 80% of the information of
-    the record, numbers within 1%, 2.5% or 5%, and much better than a tenth row does. Significant: an exact test gives a probability under { $p }
+    rows that hold it and people who do agree there; the share by chance is shown beside it. A near-copy agrees with one person in at least { $least } of the information of
+    the record, numbers within at most { $tolerance }, and much better than a tenth row does. Significant: an exact test gives a probability under { $p }
     after correction for the number of comparisons.
 
 ## Disclosure risk: record linkage
