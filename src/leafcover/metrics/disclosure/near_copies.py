@@ -82,7 +82,7 @@ def _is_sample(table: Table, names: Sequence[str]) -> bool:
 # Agreement: for each row and column, with which ranks it agrees, and the information in that.
 
 
-class Agreement(NamedTuple):
+class RowAgreement(NamedTuple):
     """(columns, rows) ranks of values, the lowest and highest rank that agrees with each, and its information."""
 
     ranks: Codes
@@ -91,12 +91,12 @@ class Agreement(NamedTuple):
     information: Singles
 
 
-def _agreement(tables: Sequence[Table], names: Sequence[str], order: Rows, tolerance: float) -> Agreement:
+def _agreement(tables: Sequence[Table], names: Sequence[str], order: Rows, tolerance: float) -> RowAgreement:
     """Of all rows of the tables, in an order."""
     parts = [_agreement_of([table[name] for table in tables], tolerance) for name in names]
     ranks, low, high, information = (np.array(part)[:, order] for part in zip(*parts, strict=True))
     one, two, three = (np.ascontiguousarray(part, np.int32) for part in (ranks, low, high))
-    return Agreement(one, two, three, np.ascontiguousarray(information, np.float32))
+    return RowAgreement(one, two, three, np.ascontiguousarray(information, np.float32))
 
 
 def _agreement_of(columns: Sequence[Column], tolerance: float) -> tuple[Rows, Rows, Rows, Floats]:
@@ -143,7 +143,7 @@ def _reach(column: Column, distinct: Floats, rows: Rows, tolerance: float) -> Fl
 # Pairs of rows that are each other's closest.
 
 
-class Pairs(NamedTuple):
+class ClosePairs(NamedTuple):
     """Places of two rows that are each other's closest, and how close they are."""
 
     one: Rows
@@ -152,7 +152,7 @@ class Pairs(NamedTuple):
     margin: Floats  # by how much information the tenth closest row agrees less, for the row with less
 
 
-def _closest_pairs(rows: Agreement, few: int) -> Pairs:
+def _closest_pairs(rows: RowAgreement, few: int) -> ClosePairs:
     """The pairs that the first rows are in."""
     from leafcover.kernels.neighbors import most_agreeing
 
@@ -169,10 +169,10 @@ def _closest_pairs(rows: Agreement, few: int) -> Pairs:
     one = one[(closest[closest[one]] == one) & (one < closest[one])]
     two = closest[one]
     margin = np.minimum(best[one, 0] - best[one, -1], best[two, 0] - best[two, -1])
-    return Pairs(one, two, np.minimum(best[one, 0] / total[one], best[two, 0] / total[two]), margin)
+    return ClosePairs(one, two, np.minimum(best[one, 0] / total[one], best[two, 0] / total[two]), margin)
 
 
-def _standing_out(pairs: Pairs) -> Iterator[Rows]:
+def _standing_out(pairs: ClosePairs) -> Iterator[Rows]:
     """Several sets of pairs, chosen without regard to whose rows they are."""
     for least in AGREEING:
         some = np.flatnonzero(pairs.agreeing >= least)
