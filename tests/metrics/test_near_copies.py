@@ -147,7 +147,7 @@ def test_a_copy_of_the_control_is_no_evidence_against_members():
     assert corrected(original, planted(others, samples("mixed", 10, rows=2000)[0], np.arange(60), 1), others) > 0.01
 
 
-# Two-sided tests at the level of 0.001: 40 people of 4,000 are found in so many of the runs, or more, and an honest release
+# Two-sided tests at the level of 0.001: 40 people of 4,000 are found in so many of the runs or more, an honest release
 # is refused in 5 % or fewer. In the table of wages many strangers agree within 2 %: there the power is smaller.
 
 
