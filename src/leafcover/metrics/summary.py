@@ -197,7 +197,7 @@ def decisive_lines(risks: Iterable[DecisiveRisk]) -> Iterator[str]:
         if number == 0:
             yield say("heading-decisive")
         end = "upper" if one.by_upper_end else "significant" if one.kind == "copies" else "lower"
-        yield "  " + say("decisive", name=one.name, risk=str(one.risk), end=end)
+        yield "  " + say("decisive", name=one.name, risk=str(one.risk), end=end, method=one.method)
 
 
 def extra_sentences(measures: "Measures") -> Iterator[str]:

@@ -78,6 +78,16 @@ decisive = { $name }: { $risk }; { $end ->
     [upper] the upper end counts.
     [significant] no chance explains it, so it is above every limit.
    *[lower] the lower end counts.
+}{ $method ->
+    [granted] {" "}The attacker knows the method and its true trees or cells.
+    [regrown] {" "}The attacker regrows trees or cells from the release.
+    [model] {" "}The attacker uses a model grown on the release.
+    [stable] {" "}The attacker uses the nearest released record, compared on the least perturbed columns.
+    [nearest] {" "}The attacker uses the nearest released record.
+    [distance] {" "}The attacker uses the distance to the nearest released record.
+    [presence] {" "}The attacker compares how often values occur in the release and in a sample of the population.
+    [trained] {" "}The attacker has trained a classifier on some members and others.
+   *[plan] {""}
 }
 copies = Copies: { $record ->
     [whole] the whole record

@@ -29,7 +29,7 @@ from leafcover.table.table import Column, Table
 TOLERANCES = (0.01, 0.025, 0.05)  # of a number, or of the standard deviation of its column if that is larger
 FAR_FROM_ZERO = 5  # standard deviations: numbers that are all farther from 0, such as dates, have no size of their own
 AGREEING = (0.999, 0.8)  # the least share of the information of a record that agrees
-COUNTS = (20, 40, 80, 160)  # pairs that stand out most
+COUNTS = (60, 150)  # pairs that stand out most
 COMMON = 10  # rows, at least, that agree with a row in a column
 UNLIKELY = 0.1  # rows, at most, that agree in so much by chance if columns are independent
 FARTHER = 10  # the row by whose distance a pair stands out
