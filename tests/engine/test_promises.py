@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import leafcover as lc
@@ -180,6 +180,8 @@ def test_cover_deals_each_column(name):
 @settings(max_examples=25)
 @given(table=mixed_tables())
 def test_every_recipe_releases_every_table(recipe, table):
+    if recipe == "detective":  # it changes categories other than the class
+        assume(any(c.is_category and c.name != "class" and len(np.unique(c.values[~c.missing])) > 1 for c in table))
     release = run(table, plan_for(table, recipe, target="class", rare="allow"), key=KEY)
     assert release.table.names == table.names
     assert sorted(release.source) == list(range(len(table)))
