@@ -21,6 +21,7 @@ COPIES = {  # kinds of copies, as the page names them
     "value": "rare values",
     "reproduced": "counts of rare records",
     "attached": "rare values with what their people have",
+    "near": "nearly whole records",
 }
 RIVALS = ("installed", "textbook")
 KEPT, OTHERS, HIDDEN = (

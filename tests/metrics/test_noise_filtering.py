@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import leafcover as lc
-from leafcover.errors import NameUnknown, PlanError, TableError, ValueOutOfRange
+from leafcover.errors import NameUnknown, TableError, ValueOutOfRange
 from tests.tables import category, number, table
 
 ROWS, SPREAD = 20_000, 0.6
@@ -208,7 +208,7 @@ def test_what_a_sample_is_of_no_use_for_is_refused():
         lc.known_sample(original, after, sample=as_table(population(50, 2)[:2]), function="rotation")
     with pytest.raises(TableError, match="needs more than 3"):
         lc.known_sample(original, after, sample=sample.take(np.arange(3)), function="rotation")
-    with pytest.raises(PlanError, match="known must be"):
+    with pytest.raises(ValueOutOfRange, match="known must be"):
         lc.known_sample(original, after, known="many")
-    with pytest.raises(PlanError, match="spread must be"):
+    with pytest.raises(ValueOutOfRange, match="spread must be"):
         lc.noise_filtering(original, after, spread="much")

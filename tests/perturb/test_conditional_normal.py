@@ -346,3 +346,27 @@ def test_rows_are_grouped_by_what_they_know():
 
 def test_a_chance_without_any_spread():
     assert normal_chance(np.array([[0.0, 1.0]]), np.zeros((1, 1)), np.array([0.5])).tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("uncorrelated", [False, True])
+@pytest.mark.parametrize("few", [1, 2, 4])
+def test_a_rare_level_given_does_not_release_its_numbers(uncorrelated, few):
+    """Exact means within a level would release the number of one row, and the sum of few."""
+    rng = np.random.default_rng(few)
+    pay = rng.normal(50, 10, 120)
+    staff = table(number("pay", pay, None), category("team", ["a"] * (80 - few) + ["b"] * 40 + ["chief"] * few))
+    plan = lc.Plan(lc.Step("pay", lc.Whole(), Egadp(given="team", uncorrelated=uncorrelated)))
+    sums = [lc.release(staff, plan, seed=seed, keep_order=True).table["pay"].values[-few:].sum() for seed in range(8)]
+    assert np.abs(np.array(sums) - pay[-few:].sum()).min() > 0.01
+    assert np.std(sums) > 2
+
+
+def test_new_directions_have_random_signs():
+    """Otherwise the first row's residual would keep its sign."""
+    rng = np.random.default_rng(3)
+    pay = rng.normal(50, 10, 60)
+    staff = table(number("pay", pay, None), number("age", rng.normal(40, 9, 60), None))
+    plan = lc.Plan(lc.Step("pay", lc.Whole(), Egadp(given="age", uncorrelated=False)))
+    seeds = range(60)
+    above = [lc.release(staff, plan, seed=s, keep_order=True).table["pay"].values[0] > pay.mean() for s in seeds]
+    assert 10 < sum(above) < 50  # a fair sign is outside with probability 4e-8

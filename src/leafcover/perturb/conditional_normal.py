@@ -48,6 +48,7 @@ from leafcover.perturb.covariance import (
     regression,
     square_root,
 )
+from leafcover.table.recoding import FEWEST
 from leafcover.table.table import Column, Kind
 
 NUMBERS: frozenset[Kind] = frozenset({"number", "date", "time"})
@@ -323,7 +324,7 @@ class Egadp(_ConditionalNormal):
 
     The means of the columns, and their covariances with each other and with the columns given, are exactly those of
     the original among rows with the same columns missing. Combinations of missing columns that too few rows share are
-    drawn by GADP.
+    drawn by GADP, and so are rows of a level of the columns given that fewer than five rows have.
 
     Parameters
     ----------
@@ -375,7 +376,13 @@ class Egadp(_ConditionalNormal):
     @property
     def guarantees(self) -> tuple[str, ...]:
         """The guarantees."""
-        exact = () if self.on_grid else ("means and covariances of numbers without missing values are exact",)
+        exact = (
+            ()
+            if self.on_grid
+            else (
+                "means and covariances of numbers are exact over complete rows that share each given level with four others",
+            )
+        )
         return (*exact, *free_promises(self.on_grid))
 
     def change(self, part: Chunk, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
@@ -402,7 +409,9 @@ class Egadp(_ConditionalNormal):
         given = np.array([one for column in part.given for one in indicators(column)]).reshape(-1, len(part))
         old = np.array([Unit.of(column).scaled(column.values) for column in part.columns])
         counts, needed = [0], []
-        for together, rows in same_known(known_of(part.columns)):
+        rare = rarely_given(part)
+        for together, found in same_known(known_of(part.columns)):
+            rows = found[~rare[found]]
             if not len(together):
                 continue
             one = _Complete(np.ix_(together, rows), old[np.ix_(together, rows)], given[:, rows])
@@ -412,6 +421,19 @@ class Egadp(_ConditionalNormal):
             counts.append(len(rows))
         if needed and all(count < many for count, many in zip(counts[1:], needed, strict=True)):
             refuse_rows(type(self).__name__, max(counts), min(needed))
+
+
+def rarely_given(part: Chunk) -> Bools:
+    """Rows of a level of a given column, or without its value, that fewer than five rows share.
+
+    Their number is nearly fixed by the means of their level: the number of one row, and the sum of two, exactly.
+    """
+    rare = np.zeros(len(part), np.bool_)
+    for column in part.given:
+        groups = column.values if column.is_category else column.missing.astype(np.int64)
+        _, place, counts = np.unique(groups, return_inverse=True, return_counts=True)
+        rare |= counts[place] < FEWEST
+    return rare
 
 
 ROUNDING = 2.0**-49  # of a number, as a share of it
@@ -455,8 +477,9 @@ class _Complete:
         outside = np.hstack([self._basis, directions]) if uncorrelated else self._basis
         fresh = normals.T[:, : directions.shape[1]]
         for _ in range(2):  # once more, since what was taken away leaves rounding errors
-            fresh = np.linalg.qr(without(fresh, outside))[0]
-        new = scaled - residuals + similarity * residuals + sqrt(1 - similarity**2) * (fresh @ triangle)
+            fresh = orthonormal(without(fresh, outside), least=0.0)[0]
+        drawn = np.einsum("ij,jk->ik", fresh, triangle)
+        new = scaled - residuals + similarity * residuals + sqrt(1 - similarity**2) * drawn
         return np.where(self._deviations > 0, self._means + self._deviations * new.T, self.old)
 
     def moved(self, new: Floats, rounding: Floats) -> int:
@@ -472,22 +495,29 @@ class _Complete:
         return int(means.sum() + (apart > limit).sum())
 
 
-def orthonormal(columns: Floats) -> tuple[Floats, Floats]:
-    """Orthonormal directions of the columns of a matrix, and the triangle that gives the columns back.
+def orthonormal(columns: Floats, *, least: float = SINGULAR) -> tuple[Floats, Floats]:
+    """Orthonormal directions of the columns of a matrix, and what gives the columns back.
+
+    Gram-Schmidt with pivots, each direction twice. The sums are not those of a library for linear algebra: their last
+    digits depend on its number of threads, and a key would not give the same release everywhere.
 
     >>> directions, triangle = orthonormal(np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 0.0]]))
     >>> directions.shape, (directions @ triangle).round(6).tolist()
     ((3, 1), [[1.0, 2.0], [1.0, 2.0], [0.0, 0.0]])
     """
-    from scipy.linalg import qr
-
-    if not columns.size:
-        return np.zeros((len(columns), 0)), np.zeros((0, columns.shape[1]))
-    directions, triangle, order = qr(columns, mode="economic", pivoting=True)
-    rank = int((np.abs(np.diag(triangle)) > SINGULAR * sqrt(len(columns))).sum())
-    found = np.empty((rank, columns.shape[1]))
-    found[:, order] = triangle[:rank]
-    return directions[:, :rank], found
+    left, found = np.array(columns, np.float64), np.zeros((len(columns), 0))
+    for _ in range(min(left.shape)):
+        sizes = np.sqrt(np.einsum("ij,ij->j", left, left))
+        at = int(sizes.argmax())
+        if sizes[at] <= least * sqrt(len(left)):
+            break
+        one = left[:, at] / sizes[at]
+        one = one - np.einsum("ij,j->i", found, np.einsum("ij,i->j", found, one))
+        one = one / sqrt(float(np.einsum("i,i->", one, one)))
+        left = left - np.outer(one, np.einsum("i,ij->j", one, left))
+        left[:, at] = 0.0
+        found = np.column_stack([found, one])
+    return found, np.einsum("ij,ik->jk", found, columns)
 
 
 def without(columns: Floats, directions: Floats) -> Floats:
@@ -498,5 +528,5 @@ def without(columns: Floats, directions: Floats) -> Floats:
     """
     for _ in range(2):
         columns = columns - columns.mean(axis=0)
-        columns = columns - directions @ (directions.T @ columns)
+        columns = columns - np.einsum("ij,jk->ik", directions, np.einsum("ij,ik->jk", directions, columns))
     return columns

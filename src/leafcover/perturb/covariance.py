@@ -125,7 +125,7 @@ def positive_semidefinite(covariance: Floats) -> Floats:
     """The nearest correlation matrix without negative eigenvalues, with the same variances; (..., n, n) at once.
 
     >>> wrong = np.array([[4.0, 3.0], [3.0, 1.0]])
-    >>> np.linalg.eigvalsh(positive_semidefinite(wrong)).min() > -1e-12
+    >>> bool(np.linalg.eigvalsh(positive_semidefinite(wrong)).min() > -1e-12)
     True
     >>> np.diag(positive_semidefinite(wrong)).tolist()
     [4.0, 1.0]

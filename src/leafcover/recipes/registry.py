@@ -193,7 +193,7 @@ def recipe(
             sequence: str | None = None,
             most_rows: int | None = None,
             rare: Rare | None = None,
-            share: int | None = None,
+            share: float | None = None,  # top-code has one of its own
             weights: Leave | None = None,
             keep_tables: Sequence[str | Sequence[str]] = (),
             recode: str | Recoding | Sequence[str | Recoding] = (),
@@ -216,7 +216,7 @@ def recipe(
                 given |= {} if found is None else {"target": found}
             hints = {n: hint for n, hint in get_type_hints(make).items() if n not in UNCHECKED}
             given = {n: _checked(name, hints[n], n, v) if n in hints else v for n, v in given.items()}
-            target = given.get("target", "")
+            target = given.get("target") or ""
             kept = _rules_of(table, own.find_rules if find_rules is None else find_rules)
             if table.with_role("unit"):
                 if tables and (leave is None or leave.leave != "calibrated"):

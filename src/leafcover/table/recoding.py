@@ -20,7 +20,7 @@ from leafcover.arrays import MISSING, Array, Floats, Rows
 from leafcover.errors import PlanError, TableError, ValueOutOfRange
 from leafcover.table.formatting import is_text, plain_text
 from leafcover.table.output import as_recoded
-from leafcover.table.table import Column, Grid, Table
+from leafcover.table.table import MAX_GRID_POINTS, Column, Grid, Table
 from leafcover.table.units import owners
 
 FEWEST = 5  # people or households that a released level must have
@@ -188,7 +188,8 @@ def shared_values(column: Column, share: int) -> Array:
     first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])  # of each distinct value
     held = np.diff(np.append(first, len(ordered)))
     distinct = ordered[first]
-    if not len(first) or held.min() >= share:
+    # Beyond 2^53 the stored text may tell integers apart that are one value here, so all are written anew.
+    if not len(first) or (held.min() >= share and np.abs(distinct[[0, -1]]).max() < MAX_GRID_POINTS):
         return column.values
     scale = float(np.abs(distinct[[0, -1]]).max()) or 1.0  # sums and squares of large numbers would overflow
     group = optimal_groups(distinct / scale, share, held)  # does not reach across a gap if there is another way

@@ -112,8 +112,9 @@ def _agreement_of(columns: Sequence[Column], tolerance: float) -> tuple[Rows, Ro
         place, distinct = merged[place], np.arange(len(rows) + 1)
         rows = np.bincount(place, minlength=len(distinct))
     reach = np.zeros(len(distinct)) if columns[0].is_category else _reach(columns[0], distinct, rows, tolerance)
-    first = np.searchsorted(distinct, distinct - reach, side="left")
-    last = np.searchsorted(distinct, distinct + reach, side="right")
+    with np.errstate(over="ignore"):  # near the largest float
+        first = np.searchsorted(distinct, distinct - reach, side="left")
+        last = np.searchsorted(distinct, distinct + reach, side="right")
     before = np.concatenate([[0], np.cumsum(rows)])
     if not columns[0].is_category:
         wider = (np.maximum(COMMON - (before[last] - before[first]), 0) + 1) // 2
