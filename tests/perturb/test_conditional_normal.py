@@ -355,7 +355,7 @@ def test_a_rare_level_given_does_not_release_its_numbers(uncorrelated, few):
     rng = np.random.default_rng(few)
     pay = rng.normal(50, 10, 120)
     staff = table(number("pay", pay, None), category("team", ["a"] * (80 - few) + ["b"] * 40 + ["chief"] * few))
-    plan = lc.Plan(lc.Step("pay", lc.Whole(), Egadp(given="team", uncorrelated=uncorrelated)))
+    plan = lc.Plan(lc.Step("pay", lc.Whole(), Egadp(given=("team",), uncorrelated=uncorrelated)))
     sums = [lc.release(staff, plan, seed=seed, keep_order=True).table["pay"].values[-few:].sum() for seed in range(8)]
     assert np.abs(np.array(sums) - pay[-few:].sum()).min() > 0.01
     assert np.std(sums) > 2
@@ -366,7 +366,7 @@ def test_new_directions_have_random_signs():
     rng = np.random.default_rng(3)
     pay = rng.normal(50, 10, 60)
     staff = table(number("pay", pay, None), number("age", rng.normal(40, 9, 60), None))
-    plan = lc.Plan(lc.Step("pay", lc.Whole(), Egadp(given="age", uncorrelated=False)))
+    plan = lc.Plan(lc.Step("pay", lc.Whole(), Egadp(given=("age",), uncorrelated=False)))
     seeds = range(60)
     above = [lc.release(staff, plan, seed=s, keep_order=True).table["pay"].values[0] > pay.mean() for s in seeds]
     assert 10 < sum(above) < 50  # a fair sign is outside with probability 4e-8

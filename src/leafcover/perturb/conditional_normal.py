@@ -379,9 +379,7 @@ class Egadp(_ConditionalNormal):
         exact = (
             ()
             if self.on_grid
-            else (
-                "means and covariances of numbers are exact over complete rows that share each given level with four others",
-            )
+            else ("means and covariances are exact over complete rows that share each given level with four others",)
         )
         return (*exact, *free_promises(self.on_grid))
 
