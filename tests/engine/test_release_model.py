@@ -1,5 +1,7 @@
 """The models of attackers who know the method: against slow twins, on harmless and on harmful releases, on Adult."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,8 @@ from leafcover.keyed_random import Key
 from leafcover.metrics.disclosure.informed_inference import Test, informed_attacks, successes
 from leafcover.metrics.pair import pair_of
 from leafcover.recipes.plan import recoded_table
+from leafcover.tree.binary import Coding
+from leafcover.tree.tree import Attribute
 from tests.tables import category, mixed, number, table
 
 
@@ -266,3 +270,17 @@ def test_the_attacks_find_what_a_chain_without_a_price_gives_away():
     found = adult_attacked("cover", {"k": 20, "price": 0.0}, 0, regrow=False)
     assert occupation(found.granted) > 0.15
     assert found.granted.membership.area.value > 0.75
+
+
+def test_a_column_without_released_values_is_not_attacked():
+    """Such as the fourth visit of patients, if all who have one are held out: these have values."""
+    coding = Coding(Attribute("late"), np.empty(0), np.zeros(1, np.int32), 1)
+    assert coding.codes(number("late", [1.0, np.nan, 7.0])).tolist() == [0, 0, 0]
+    _, pair, known = released(mixed(9, rows=600, missing=0.0), np.arange(360))
+    test = attacker_of(pair, known, regrow=False)
+    model, name = test.granted, next(c.name for c in pair.original if c.kind == "number")
+    shown = model.released[name]
+    shown = model.released.replace([replace(shown, values=np.full(len(shown), np.nan), stored=None)])
+    bare = replace(model, released=shown, _kept=type(model._kept)())
+    found = informed_attacks([replace(test, granted=bare)], background=(), trained=False).granted
+    assert {one.column for one in found.inferences} == set(model.columns) - {name}

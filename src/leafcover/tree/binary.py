@@ -318,7 +318,8 @@ class Coding:
         """The codes of a column, of this table or another; an unknown level counts as missing."""
         if self.attribute.is_number:
             bins = code_columns((self.attribute,), (self.edges,), (column.values,), len(column))
-            found: Codes = np.roll(self.number, 1)[bins[:, 0]]  # bin 0 is for missing values
+            known = np.minimum(bins[:, 0], len(self.number) - 1)  # a value of a column without values counts as missing
+            found: Codes = np.roll(self.number, 1)[known]  # bin 0 is for missing values
         else:
             found = self.number[_codes_of(self.attribute, column)]
         return found

@@ -205,8 +205,12 @@ def _attack(known: float, runs: Sequence[tuple[ReleaseModel, People, Pair]]) -> 
     inferences = []
     for name in columns:
         sides = [
-            _infer(m, tuning, testing, pair.original[name]) for m, tuning, testing, pair in split if name in m.columns
+            _infer(m, tuning, testing, pair.original[name])
+            for m, tuning, testing, pair in split
+            if name in m.columns and len(m.candidates(name))  # a column may be released without any value
         ]
+        if not sides:
+            continue
         members, others, guesses = (np.concatenate(side) for side in zip(*sides, strict=True))
         if len(members) and len(others):
             attack = Attack(risk_of(members), risk_of(others), risk_of(guesses))

@@ -7,6 +7,7 @@ one column; few can in all of them (Nin, Herranz and Torra 2008).
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import TypeAlias
 
 import numpy as np
@@ -74,7 +75,8 @@ def pram_inversion(pair: Pair, column: str, matrix: Floats) -> PramInversion:
         raise ValueOutOfRange("matrix", f"shape {np.shape(matrix)}", f"a row and a column for each level of {column!r}")
     known = (original >= 0) & (released >= 0)
     truth, shown = original[known], released[known]
-    shares = original_shares(np.bincount(shown, minlength=levels) / max(len(shown), 1), matrix)
+    rows = max(len(shown), 1)
+    shares = original_shares(np.bincount(shown, minlength=levels) / rows, matrix, error=1 / sqrt(rows))
     guess = (shares[:, None] * matrix).argmax(axis=0)  # for each released level
     actual = np.bincount(truth, minlength=levels) / max(len(truth), 1)
     return PramInversion(
@@ -86,12 +88,17 @@ def pram_inversion(pair: Pair, column: str, matrix: Floats) -> PramInversion:
     )
 
 
-def original_shares(released: Floats, matrix: Floats) -> Floats:
+def original_shares(released: Floats, matrix: Floats, *, error: float = 0.0) -> Floats:
     """The shares of original levels that make those of the released ones most probable: none is negative.
+
+    If the matrix keeps the released shares, up to an error of sampling, they are the answer: to solve for others would
+    multiply the error.
 
     >>> original_shares(np.array([0.62, 0.38]), np.array([[0.8, 0.2], [0.2, 0.8]])).round(3)
     array([0.7, 0.3])
     """
+    if np.abs(released @ matrix - released).max() <= error / 2:
+        return np.asarray(released, np.float64)
     if abs(np.linalg.det(matrix)) > 1e-9:
         solved: Floats = np.asarray(np.linalg.solve(matrix.T, released), np.float64)
         if (solved >= 0).all():
