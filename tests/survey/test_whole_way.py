@@ -67,7 +67,9 @@ def test_an_answer_in_the_browser_reaches_the_store_and_the_owner(page, tmp_path
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         for name in ("Tree", "Design"):
             page.get_by_role("link", name=name).click()
-            page.get_by_role("link", name=name).and_(page.locator("[aria-current]")).wait_for()
+            page.get_by_role("link", name=name).and_(page.locator("[aria-current]")).wait_for(
+                timeout=120_000  # it may compile first
+            )
             assert page.evaluate("document.documentElement.scrollWidth") <= 390
         with page.expect_download() as download:
             page.get_by_role("link", name="Download CSV").click()
