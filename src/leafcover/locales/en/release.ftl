@@ -181,7 +181,7 @@ audience-threshold = { $threshold ->
         [public] as in public files of patients (El Emam 2013).
        *[researchers] the most common size of a cell (El Emam 2013).
     }
-    [share] At least share = { $figure } rows hold each released number: { $audience ->
+    [share] At least share = { $figure } rows hold each released number, unless a rule computes it from other columns: { $audience ->
         [public] US Medicare shows no count from 1 to 10 (CMS 2020).
        *[researchers] many statistical offices require five (UNECE and Eurostat 2005).
     }
