@@ -20,9 +20,8 @@ from leafcover.perturb.additive import MOST_SPREAD, SMALLEST_STEP, free_broken, 
 from leafcover.perturb.base import Changed, Chunk, Perturbation, Promise, Scope, Summary, methods, perturbation
 from leafcover.perturb.bounded import FINE, Normal
 from leafcover.perturb.conditional_normal import normal_chance, same_known
+from leafcover.perturb.covariance import SINGULAR
 from leafcover.table.table import Column, Kind
-
-SINGULAR = 1e-10  # eigenvalues of a correlation matrix below this are rounding errors of 0
 
 
 @perturbation("correlated")

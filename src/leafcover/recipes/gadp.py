@@ -7,7 +7,8 @@
 - Data shuffling: Muralidhar and Sarathy (2006), "Data Shuffling: A New Masking Approach for Numerical Data".
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from leafcover.errors import NameUnknown, PlanError
 from leafcover.partition.leaves import Whole
@@ -67,9 +68,7 @@ def gadp(
     >>> plan.columns, plan.steps[0].perturb.given
     (('wage',), ('education', 'gender'))
     """
-    names = confidential(table, columns, "gadp")
-    known = given_names(table, given, names, "gadp")
-    return _drawn(table, names, Gadp(given=known, similarity=similarity, on_grid=on_grid))
+    return _drawn(table, "gadp", columns, given, partial(Gadp, similarity=similarity, on_grid=on_grid))
 
 
 @recipe("egadp")
@@ -113,9 +112,7 @@ def egadp(
     >>> plan.columns, plan.steps[0].perturb.given
     (('wage',), ())
     """
-    names = confidential(table, columns, "egadp")
-    known = given_names(table, given, names, "egadp")
-    return _drawn(table, names, Egadp(given=known, similarity=similarity, on_grid=on_grid))
+    return _drawn(table, "egadp", columns, given, partial(Egadp, similarity=similarity, on_grid=on_grid))
 
 
 @recipe("ipso")
@@ -148,9 +145,7 @@ def ipso(table: Table, *, columns: Names | None = None, given: Names | None = No
     >>> lc.recipes.ipso(table, columns="wage").steps[0].perturb.uncorrelated
     False
     """
-    names = confidential(table, columns, "ipso")
-    known = given_names(table, given, names, "ipso")
-    return _drawn(table, names, Egadp(given=known, uncorrelated=False, on_grid=on_grid))
+    return _drawn(table, "ipso", columns, given, partial(Egadp, uncorrelated=False, on_grid=on_grid))
 
 
 @recipe("cgadp")
@@ -194,9 +189,7 @@ def cgadp(
     >>> lc.recipes.cgadp(table, columns="wage", given="education").columns
     ('wage',)
     """
-    names = confidential(table, columns, "cgadp")
-    known = given_names(table, given, names, "cgadp")
-    return _drawn(table, names, Cgadp(given=known, similarity=similarity, on_grid=on_grid))
+    return _drawn(table, "cgadp", columns, given, partial(Cgadp, similarity=similarity, on_grid=on_grid))
 
 
 @recipe("shuffle")
@@ -229,9 +222,7 @@ def shuffle(table: Table, *, columns: Names | None = None, given: Names | None =
     >>> lc.recipes.shuffle(table, columns="wage", given="education").columns
     ('wage',)
     """
-    names = confidential(table, columns, "shuffle")
-    known = given_names(table, given, names, "shuffle")
-    return _drawn(table, names, DataShuffle(given=known, similarity=similarity))
+    return _drawn(table, "shuffle", columns, given, partial(DataShuffle, similarity=similarity))
 
 
 def confidential(table: Table, columns: Names | None, recipe: str) -> list[str]:
@@ -277,5 +268,10 @@ def _as_many_as(most: int, columns: Iterable[Column]) -> list[Column]:
     return found
 
 
-def _drawn(table: Table, names: list[str], perturb: Perturbation) -> Plan:
-    return Plan(Step(names, within=Whole(), perturb=perturb))
+def _drawn(
+    table: Table, recipe: str, columns: Names | None, given: Names | None, perturb: Callable[..., Perturbation]
+) -> Plan:
+    """The numbers of the whole table, drawn by what the function makes of the columns that are given."""
+    names = confidential(table, columns, recipe)
+    known = given_names(table, given, names, recipe)
+    return Plan(Step(names, within=Whole(), perturb=perturb(given=known)))
