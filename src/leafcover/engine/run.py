@@ -9,6 +9,7 @@ from math import isnan
 from typing import TypeAlias
 
 import numpy as np
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from leafcover.arrays import MISSING, Array, Bools, Rows
 from leafcover.engine.audience import Limits
@@ -208,6 +209,7 @@ class Release:
         return max((cell.single for cell in self.cells), default=0.0)
 
 
+@threadpool_limits.wrap(limits=1)  # type: ignore[untyped-decorator]  # last digits depend on the number of threads
 def run(
     table: Table,
     plan: Plan,

@@ -496,8 +496,8 @@ class _Complete:
 def orthonormal(columns: Floats, *, least: float = SINGULAR) -> tuple[Floats, Floats]:
     """Orthonormal directions of the columns of a matrix, and what gives the columns back.
 
-    Gram-Schmidt with pivots, each direction twice. The sums are not those of a library for linear algebra: their last
-    digits depend on its number of threads, and a key would not give the same release everywhere.
+    Gram-Schmidt with pivots, each direction twice. A library's QR fixes signs, and the first row's residual would keep
+    its own.
 
     >>> directions, triangle = orthonormal(np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 0.0]]))
     >>> directions.shape, (directions @ triangle).round(6).tolist()
